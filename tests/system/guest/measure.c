@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * measure CASE ARM PAIR [--cgroup DIR] -- LOAD ARGUMENTS...
+ *
+ * Runs a load, reads the kernel's counters when it starts and when it stops,
+ * and prints one line of JSON with what grew in between.
+ *
+ * A reading is /proc/interrupts, /proc/vmstat, /proc/interrupts again: while
+ * CPUs keep receiving interrupts the two files can never show one instant, but
+ * the two readings of the TLB row enclose whatever vmstat said. Deltas of the
+ * rows are taken CPU by CPU, modulo 2^32.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_CPUS	64U
+#define MAX_COUNTERS	512U
+#define FILE_BYTES	(256U << 10)
+/* No measured part is longer than this, setting up and checking included. */
+#define LOAD_TIMEOUT_S	240U
+
+struct row {
+	unsigned int cpus;
+	uint32_t count[MAX_CPUS];
+};
+
+struct counter {
+	char name[48];
+	uint64_t value;
+};
+
+struct reading {
+	struct row tlb_before, tlb_after;	/* around vmstat */
+	struct row cal;
+	unsigned int counters;
+	struct counter counter[MAX_COUNTERS];
+};
+
+static struct reading start, stop;
+
+static void die(const char *what)
+{
+	fprintf(stderr, "measure: %s: %s\n", what, strerror(errno));
+	exit(EXIT_FAILURE);
+}
+
+static char *file_read(const char *path)
+{
+	static char text[FILE_BYTES];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t used = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		die(path);
+	while ((n = read(fd, text + used, sizeof(text) - 1 - used)) > 0)
+		used += (size_t)n;
+	if (n < 0 || used == sizeof(text) - 1)
+		die(path);
+	close(fd);
+	text[used] = '\0';
+	return text;
+}
+
+/* "TLB:  12  34   TLB shootdowns": one number a CPU, then the description. */
+static void row_parse(const char *text, const char *label, struct row *ret)
+{
+	const char *at = strstr(text, label);
+	char *end;
+
+	ret->cpus = 0;
+	if (!at)
+		return;
+	for (at += strlen(label); ret->cpus < MAX_CPUS; at = end) {
+		while (*at == ' ')
+			at++;
+		if (!isdigit((unsigned char)*at))
+			break;
+		ret->count[ret->cpus++] = (uint32_t)strtoul(at, &end, 10);
+	}
+}
+
+static void vmstat_parse(char *text, struct reading *ret)
+{
+	char *save = NULL;
+
+	ret->counters = 0;
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		struct counter *c = &ret->counter[ret->counters];
+		unsigned long long value;
+
+		if (ret->counters == MAX_COUNTERS || sscanf(line, "%47s %llu", c->name, &value) != 2) {
+			errno = EINVAL;
+			die("/proc/vmstat");
+		}
+		c->value = value;
+		ret->counters++;
+	}
+}
+
+static void reading_take(struct reading *ret)
+{
+	row_parse(file_read("/proc/interrupts"), "TLB:", &ret->tlb_before);
+	vmstat_parse(file_read("/proc/vmstat"), ret);
+	row_parse(file_read("/proc/interrupts"), "TLB:", &ret->tlb_after);
+	row_parse(file_read("/proc/interrupts"), "CAL:", &ret->cal);
+}
+
+static uint64_t row_delta(const struct row *from, const struct row *to)
+{
+	uint64_t sum = 0;
+
+	if (!from->cpus || from->cpus != to->cpus) {
+		errno = EINVAL;
+		die("rows of /proc/interrupts");
+	}
+	for (unsigned int i = 0; i < from->cpus; i++)
+		sum += (uint32_t)(to->count[i] - from->count[i]);
+	return sum;
+}
+
+/* Most nr_* are levels, but nr_tlb_* are events. */
+static bool is_event(const char *name)
+{
+	if (!strcmp(name, "workingset_nodes"))
+		return false;
+	return strncmp(name, "nr_", 3) || !strncmp(name, "nr_tlb_", 7);
+}
+
+static void print_deltas(void)
+{
+	const char *comma = "";
+
+	printf("\"vmstat\":{");
+	for (unsigned int i = 0; i < start.counters && i < stop.counters; i++) {
+		const struct counter *a = &start.counter[i], *b = &stop.counter[i];
+
+		if (strcmp(a->name, b->name)) {
+			errno = EINVAL;
+			die("/proc/vmstat changed its lines");
+		}
+		/* Our own counters are told even when they did not move. */
+		if (!is_event(a->name) ||
+		    (a->value == b->value && strncmp(a->name, "tlb_", 4)))
+			continue;
+		printf("%s\"%s\":%llu", comma, a->name, (unsigned long long)(b->value - a->value));
+		comma = ",";
+	}
+	printf("}");
+}
+
+/* --- the load ------------------------------------------------------------ */
+
+static void cgroup_join(const char *dir)
+{
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, "0\n", 2) != 2)
+		die(path);
+	close(fd);
+}
+
+static pid_t load_start(const char *cgroup, char **argv, FILE **ret_to, FILE **ret_from)
+{
+	int to[2], from[2];
+	pid_t pid;
+
+	if (pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC))
+		die("pipe2");
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (pid == 0) {
+		/* Its own group, so that a timeout reaches all its processes. */
+		setpgid(0, 0);
+		if (cgroup)
+			cgroup_join(cgroup);
+		dup2(to[0], STDIN_FILENO);
+		dup2(from[1], STDOUT_FILENO);
+		execv(argv[0], argv);
+		die(argv[0]);
+	}
+	close(to[0]);
+	close(from[1]);
+	*ret_to = fdopen(to[1], "w");
+	*ret_from = fdopen(from[0], "r");
+	if (!*ret_to || !*ret_from)
+		die("fdopen");
+	return pid;
+}
+
+static pid_t load_pid;
+
+static void on_timeout(int signal_number)
+{
+	static const char text[] = "measure: the load did not end in time\n";
+
+	(void)signal_number;
+	kill(-load_pid, SIGKILL);
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(EXIT_FAILURE);
+	_exit(EXIT_FAILURE);
+}
+
+static void tell(FILE *to, const char *line)
+{
+	if (fputs(line, to) < 0 || fflush(to))
+		die("load");
+}
+
+static void answer(FILE *from, char *line, int size)
+{
+	if (!fgets(line, size, from)) {
+		errno = EPIPE;
+		die("load");
+	}
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long long ops, pages, bad;
+	const char *cgroup = NULL;
+	char line[128];
+	double seconds;
+	FILE *to, *from;
+	int status, at = 4;
+
+	if (at + 1 < argc && !strcmp(argv[at], "--cgroup")) {
+		cgroup = argv[at + 1];
+		at += 2;
+	}
+	if (at + 1 >= argc || strcmp(argv[at], "--")) {
+		fprintf(stderr, "usage: measure CASE ARM PAIR [--cgroup DIR] -- LOAD...\n");
+		return 2;
+	}
+	load_pid = load_start(cgroup, argv + at + 1, &to, &from);
+	signal(SIGALRM, on_timeout);
+	alarm(LOAD_TIMEOUT_S);
+
+	answer(from, line, sizeof(line));
+	errno = EPROTO;
+	if (strcmp(line, "ready\n"))
+		die(line);
+	reading_take(&start);
+	tell(to, "go\n");
+	answer(from, line, sizeof(line));
+	reading_take(&stop);
+	errno = EPROTO;
+	if (sscanf(line, "done %llu %lf", &ops, &seconds) != 2)
+		die(line);
+	tell(to, "verify\n");
+	answer(from, line, sizeof(line));
+	errno = EPROTO;
+	if (sscanf(line, "verified %llu %llu", &pages, &bad) != 2)
+		die(line);
+	if (waitpid(load_pid, &status, 0) != load_pid)
+		die("waitpid");
+
+	printf("{\"case\":\"%s\",\"arm\":\"%s\",\"pair\":%s,\"status\":%d,"
+	       "\"ops\":%llu,\"seconds\":%.3f,\"pages\":%llu,\"bad\":%llu,",
+	       argv[1], argv[2], argv[3], status, ops, seconds, pages, bad);
+	printf("\"tlb\":%llu,\"tlb_low\":%llu,\"tlb_high\":%llu,\"cal\":%llu,",
+	       (unsigned long long)row_delta(&start.tlb_after, &stop.tlb_after),
+	       (unsigned long long)row_delta(&start.tlb_after, &stop.tlb_before),
+	       (unsigned long long)row_delta(&start.tlb_before, &stop.tlb_after),
+	       (unsigned long long)row_delta(&start.cal, &stop.cal));
+	print_deltas();
+	printf("}\n");
+	return fflush(stdout) || status ? EXIT_FAILURE : EXIT_SUCCESS;
+}
