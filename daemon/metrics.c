@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "metrics.h"
+
+#include <errno.h>
+#include <string.h>
+
+const struct metric_info metric_table[METRIC_COUNT] = {
+#define METRIC(id, name, unit, title, text) [METRIC_##id] = {name, unit, title, text},
+#include "metrics.def"
+#undef METRIC
+};
+
+/* USER_HZ, the unit of /proc/stat: 100 on every Linux architecture that is built today. */
+#define JIFFY_NS 1e7
+#define PTES_PER_TABLE 512.0
+
+struct pair {
+        const struct sample *before, *after;
+        const struct machine *machine;
+        double interval_s;
+        double limit; /* largest credible delta of one counter */
+        struct metrics *out;
+};
+
+/* A sum of counter differences: what it is, or why it is not known. */
+struct delta {
+        enum validity validity; /* OK, UNSUPPORTED, WRAPPED, HOTPLUG, PARAVIRT or BROADCAST */
+        double value;
+};
+
+const char *validity_name(enum validity v)
+{
+        switch (v) {
+        case VALIDITY_UNSUPPORTED:
+                return "unsupported";
+        case VALIDITY_OK:
+                return "ok";
+        case VALIDITY_IDLE:
+                return "idle";
+        case VALIDITY_HOTPLUG:
+                return "hotplug";
+        case VALIDITY_WRAPPED:
+                return "wrapped";
+        case VALIDITY_PARAVIRT:
+                return "paravirt";
+        case VALIDITY_BROADCAST:
+                return "broadcast";
+        }
+        return "unsupported";
+}
+
+int metric_find(const char *name)
+{
+        for (int i = 0; i < METRIC_COUNT; i++)
+                if (strcmp(metric_table[i].name, name) == 0)
+                        return i;
+        return -ENOENT;
+}
+
+void metrics_done(struct metrics *m)
+{
+        free(m->node);
+        *m = (struct metrics){0};
+}
+
+static bool delta_usable(struct delta d)
+{
+        return d.validity == VALIDITY_OK || d.validity == VALIDITY_HOTPLUG;
+}
+
+static struct delta counter_delta(uint64_t before, uint64_t after, double limit)
+{
+        if (after < before || (double)(after - before) > limit)
+                return (struct delta){.validity = VALIDITY_WRAPPED};
+        return (struct delta){VALIDITY_OK, (double)(after - before)};
+}
+
+static struct delta vmstat_delta(const struct vmstat *before, const struct vmstat *after,
+                                 enum vmstat_id id, double limit)
+{
+        /* A plain row in one and rows per zone in the other are not the same counter. */
+        if (!vmstat_has(after, id) || before->origin[id] != after->origin[id])
+                return (struct delta){.validity = VALIDITY_UNSUPPORTED};
+        return counter_delta(before->value[id], after->value[id], limit);
+}
+
+/* Adds b to a: unknown parts that this kernel does not have are left out, a broken one spoils all. */
+static struct delta delta_add(struct delta a, struct delta b)
+{
+        if (a.validity == VALIDITY_WRAPPED || b.validity == VALIDITY_UNSUPPORTED)
+                return a;
+        if (b.validity == VALIDITY_WRAPPED || a.validity == VALIDITY_UNSUPPORTED)
+                return b;
+        a.value += b.value;
+        return a;
+}
+
+static struct delta vmstat_sum_of(const struct vmstat *before, const struct vmstat *after,
+                                  const enum vmstat_id *id, size_t n, double limit)
+{
+        struct delta sum = {.validity = VALIDITY_UNSUPPORTED};
+
+        for (size_t i = 0; i < n; i++)
+                sum = delta_add(sum, vmstat_delta(before, after, id[i], limit));
+        return sum;
+}
+
+static struct delta vm(const struct pair *p, enum vmstat_id id)
+{
+        return vmstat_delta(&p->before->vmstat, &p->after->vmstat, id, p->limit);
+}
+
+#define VM_SUM(p, ...)                                                                             \
+        vmstat_sum_of(&(p)->before->vmstat, &(p)->after->vmstat,                                   \
+                      (const enum vmstat_id[]){__VA_ARGS__},                                       \
+                      ELEMENTSOF(((const enum vmstat_id[]){__VA_ARGS__})), (p)->limit)
+
+static const enum vmstat_id steal_ids[] = {VM_PGSTEAL_KSWAPD, VM_PGSTEAL_DIRECT,
+                                           VM_PGSTEAL_KHUGEPAGED, VM_PGSTEAL_PROACTIVE};
+static const enum vmstat_id scan_ids[] = {VM_PGSCAN_KSWAPD, VM_PGSCAN_DIRECT, VM_PGSCAN_KHUGEPAGED,
+                                          VM_PGSCAN_PROACTIVE};
+static const enum vmstat_id demote_ids[] = {VM_PGDEMOTE_KSWAPD, VM_PGDEMOTE_DIRECT,
+                                            VM_PGDEMOTE_KHUGEPAGED, VM_PGDEMOTE_PROACTIVE};
+
+static struct delta vm_list(const struct pair *p, const enum vmstat_id *id, size_t n)
+{
+        return vmstat_sum_of(&p->before->vmstat, &p->after->vmstat, id, n, p->limit);
+}
+
+static struct metric rate(const struct pair *p, struct delta d)
+{
+        if (!delta_usable(d))
+                return (struct metric){.validity = d.validity};
+        if (p->interval_s <= 0)
+                return (struct metric){.validity = VALIDITY_UNSUPPORTED};
+        return (struct metric){.validity = d.validity, .value = d.value / p->interval_s};
+}
+
+static struct metric ratio(struct delta numerator, struct delta denominator)
+{
+        if (!delta_usable(numerator))
+                return (struct metric){.validity = numerator.validity};
+        if (!delta_usable(denominator))
+                return (struct metric){.validity = denominator.validity};
+        if (denominator.value <= 0)
+                return (struct metric){.validity = VALIDITY_IDLE};
+        return (struct metric){.validity = numerator.validity == VALIDITY_HOTPLUG
+                                               ? VALIDITY_HOTPLUG
+                                               : denominator.validity,
+                               .value = numerator.value / denominator.value};
+}
+
+/* A share is at most 1; counters read one after the other may say a little more. */
+static struct metric share(struct delta part, struct delta whole)
+{
+        struct metric m = ratio(part, whole);
+
+        if (metric_has_value(&m) && m.value > 1)
+                m.value = 1;
+        return m;
+}
+
+static void set(const struct pair *p, enum metric_id id, struct metric m)
+{
+        p->out->metric[id] = m;
+}
+
+/* The interrupts of the TLB row, per CPU. */
+static int row_delta(const struct pair *p, struct delta *ret, struct interrupts_delta *ret_detail)
+{
+        const struct interrupts_row *row = interrupts_row(&p->after->interrupts, "TLB");
+        bool both = p->before->read & p->after->read & 1u << SOURCE_INTERRUPTS;
+        int r;
+
+        *ret = (struct delta){.validity = VALIDITY_UNSUPPORTED};
+        if (!both || !row)
+                return 0;
+        if (row->state == SOURCE_PARAVIRT) {
+                ret->validity = VALIDITY_PARAVIRT;
+                return 0;
+        }
+        r = interrupts_delta(&p->before->interrupts, &p->after->interrupts, "TLB", ret_detail);
+        if (r == -ENODATA)
+                return 0;
+        if (r < 0)
+                return r;
+        if (p->interval_s > 0 &&
+            (double)ret_detail->max_cpu > METRICS_MAX_PER_CPU_AND_SECOND * p->interval_s)
+                ret->validity = VALIDITY_WRAPPED;
+        else
+                *ret = (struct delta){ret_detail->n_only_before || ret_detail->n_only_after
+                                          ? VALIDITY_HOTPLUG
+                                          : VALIDITY_OK,
+                                      (double)ret_detail->total};
+        return 0;
+}
+
+static struct delta broadcast_instead(const struct pair *p, struct delta d)
+{
+        if (p->machine->broadcast && delta_usable(d))
+                d.validity = VALIDITY_BROADCAST;
+        return d;
+}
+
+/* Every interrupt, by the source that says it best. */
+static struct delta tlb_total(const struct pair *p, struct delta row)
+{
+        struct delta causes = VM_SUM(p, VM_TLB_SHOOTDOWN_OTHER, VM_TLB_SHOOTDOWN_NUMA_SCAN,
+                                     VM_TLB_SHOOTDOWN_NUMA_MIGRATE, VM_TLB_SHOOTDOWN_RECLAIM,
+                                     VM_TLB_SHOOTDOWN_COMPACTION);
+
+        if (causes.validity != VALIDITY_UNSUPPORTED)
+                return causes;
+        if (row.validity != VALIDITY_UNSUPPORTED)
+                return row;
+        return vm(p, VM_NR_TLB_REMOTE_FLUSH_RECEIVED);
+}
+
+/* Cost per page: of its own causes where the kernel tells them apart, else of all. */
+static struct metric per_page(struct delta own, struct delta all, struct delta pages)
+{
+        bool exact = own.validity != VALIDITY_UNSUPPORTED;
+        struct metric m = ratio(exact ? own : all, pages);
+
+        m.all_causes = !exact;
+        return m;
+}
+
+static int derive_tlb(const struct pair *p)
+{
+        static const struct {
+                enum metric_id metric;
+                enum vmstat_id counter;
+        } cause[] = {
+            {METRIC_TLB_NUMA_SCAN, VM_TLB_SHOOTDOWN_NUMA_SCAN},
+            {METRIC_TLB_NUMA_MIGRATE, VM_TLB_SHOOTDOWN_NUMA_MIGRATE},
+            {METRIC_TLB_RECLAIM, VM_TLB_SHOOTDOWN_RECLAIM},
+            {METRIC_TLB_COMPACTION, VM_TLB_SHOOTDOWN_COMPACTION},
+            {METRIC_TLB_OTHER, VM_TLB_SHOOTDOWN_OTHER},
+        };
+        struct interrupts_delta detail = {0};
+        struct delta row, total, numa, reclaim;
+        int r = row_delta(p, &row, &detail);
+
+        if (r < 0)
+                return r;
+        row = broadcast_instead(p, row);
+        total = broadcast_instead(p, tlb_total(p, row));
+        set(p, METRIC_TLB, rate(p, total));
+        set(p, METRIC_TLB_MAX_CPU,
+            rate(p, (struct delta){row.validity, (double)detail.max_cpu}));
+        set(p, METRIC_TLB_MEDIAN_CPU, rate(p, (struct delta){row.validity, detail.median_cpu}));
+        for (size_t i = 0; i < ELEMENTSOF(cause); i++)
+                set(p, cause[i].metric, rate(p, broadcast_instead(p, vm(p, cause[i].counter))));
+        numa = broadcast_instead(
+            p, VM_SUM(p, VM_TLB_SHOOTDOWN_NUMA_SCAN, VM_TLB_SHOOTDOWN_NUMA_MIGRATE));
+        reclaim = broadcast_instead(p, vm(p, VM_TLB_SHOOTDOWN_RECLAIM));
+        set(p, METRIC_TLB_PER_MIGRATED, per_page(numa, total, vm(p, VM_NUMA_PAGES_MIGRATED)));
+        set(p, METRIC_TLB_PER_RECLAIMED,
+            per_page(reclaim, total, vm_list(p, steal_ids, ELEMENTSOF(steal_ids))));
+        return 0;
+}
+
+static void derive_balancing(const struct pair *p)
+{
+        struct delta ptes = vm(p, VM_NUMA_PTE_UPDATES);
+        struct delta tables = ptes;
+
+        tables.value /= PTES_PER_TABLE;
+        set(p, METRIC_LOCALITY, share(vm(p, VM_NUMA_HINT_FAULTS_LOCAL), vm(p, VM_NUMA_HINT_FAULTS)));
+        set(p, METRIC_PAGES_MIGRATED, rate(p, vm(p, VM_NUMA_PAGES_MIGRATED)));
+        set(p, METRIC_PAGES_PROMOTED, rate(p, vm(p, VM_PGPROMOTE_SUCCESS)));
+        set(p, METRIC_PAGES_DEMOTED, rate(p, vm_list(p, demote_ids, ELEMENTSOF(demote_ids))));
+        set(p, METRIC_PTE_UPDATES, rate(p, ptes));
+        set(p, METRIC_HINT_FAULTS, rate(p, vm(p, VM_NUMA_HINT_FAULTS)));
+        set(p, METRIC_PENDING_FLUSH, ratio(vm(p, VM_TLB_BATCH_PENDING_FLUSH), tables));
+}
+
+static void derive_reclaim(const struct pair *p)
+{
+        struct delta steal = vm_list(p, steal_ids, ELEMENTSOF(steal_ids));
+        struct delta refaults = VM_SUM(p, VM_WORKINGSET_REFAULT_ANON, VM_WORKINGSET_REFAULT_FILE);
+
+        if (refaults.validity == VALIDITY_UNSUPPORTED)
+                refaults = vm(p, VM_WORKINGSET_REFAULT); /* before 5.9 */
+        set(p, METRIC_RECLAIM_EFFICIENCY, share(steal, vm_list(p, scan_ids, ELEMENTSOF(scan_ids))));
+        set(p, METRIC_DIRECT_SHARE, share(vm(p, VM_PGSTEAL_DIRECT), steal));
+        set(p, METRIC_PROACTIVE_SHARE, share(vm(p, VM_PGSTEAL_PROACTIVE), steal));
+        set(p, METRIC_ALLOCSTALLS, rate(p, vm(p, VM_ALLOCSTALL)));
+        set(p, METRIC_SWAP_IN, rate(p, vm(p, VM_PSWPIN)));
+        set(p, METRIC_SWAP_OUT, rate(p, vm(p, VM_PSWPOUT)));
+        set(p, METRIC_REFAULTS, rate(p, refaults));
+}
+
+static struct delta jiffies(const struct pair *p, uint64_t before, uint64_t after)
+{
+        bool both = p->before->read & p->after->read & 1u << SOURCE_STAT &&
+                    p->before->stat.state == SOURCE_OK && p->after->stat.state == SOURCE_OK;
+
+        if (!both)
+                return (struct delta){.validity = VALIDITY_UNSUPPORTED};
+        return counter_delta(before, after, p->limit);
+}
+
+static void derive_time(const struct pair *p)
+{
+        const struct procstat *b = &p->before->stat, *a = &p->after->stat;
+        struct delta total = jiffies(p, procstat_total(b), procstat_total(a));
+        struct delta irq = jiffies(p, b->irq + b->softirq, a->irq + a->softirq);
+        struct delta kernel =
+            jiffies(p, b->system + b->irq + b->softirq, a->system + a->irq + a->softirq);
+
+        kernel.value *= JIFFY_NS;
+        set(p, METRIC_IRQ_SHARE, share(irq, total));
+        set(p, METRIC_STEAL_SHARE, share(jiffies(p, b->steal, a->steal), total));
+        set(p, METRIC_KERNEL_NS, ratio(kernel, vm(p, VM_NUMA_PTE_UPDATES)));
+}
+
+static struct metric psi(const struct pair *p, const struct pressure_row *row)
+{
+        if (!(p->after->read & 1u << SOURCE_PRESSURE_MEMORY) || !row->present)
+                return (struct metric){.validity = VALIDITY_UNSUPPORTED};
+        return (struct metric){.validity = VALIDITY_OK, .value = row->avg10};
+}
+
+struct node_deltas {
+        struct delta promoted, demoted, reclaimed, foreign;
+};
+
+static struct node_deltas node_deltas_of(const struct pair *p, const struct node *after)
+{
+        const struct node *before = nodes_find(&p->before->nodes, after->id);
+        const struct vmstat *b, *a = &after->vmstat;
+        struct node_deltas d;
+
+        if (!before) /* it came between the samples: counted from its first sight on */
+                return (struct node_deltas){0};
+        b = &before->vmstat;
+        d.promoted = vmstat_delta(b, a, VM_PGPROMOTE_SUCCESS, p->limit);
+        d.foreign = vmstat_delta(b, a, VM_NUMA_FOREIGN, p->limit);
+        d.demoted = vmstat_sum_of(b, a, demote_ids, ELEMENTSOF(demote_ids), p->limit);
+        d.reclaimed = vmstat_sum_of(b, a, steal_ids, ELEMENTSOF(steal_ids), p->limit);
+        return d;
+}
+
+static int derive_nodes(const struct pair *p)
+{
+        const struct nodes *nodes = &p->after->nodes;
+        _cleanup_(freep) struct node_deltas *d = NULL;
+        struct node_deltas all = {0};
+
+        if (!(p->before->read & p->after->read & 1u << SOURCE_NODES) || nodes->n == 0)
+                return 0;
+        d = calloc(nodes->n, sizeof(*d));
+        p->out->node = calloc(nodes->n, sizeof(*p->out->node));
+        if (!d || !p->out->node)
+                return -ENOMEM;
+        p->out->n_nodes = nodes->n;
+        for (size_t i = 0; i < nodes->n; i++) {
+                d[i] = node_deltas_of(p, &nodes->node[i]);
+                all.promoted = delta_add(all.promoted, d[i].promoted);
+                all.demoted = delta_add(all.demoted, d[i].demoted);
+                all.reclaimed = delta_add(all.reclaimed, d[i].reclaimed);
+        }
+        for (size_t i = 0; i < nodes->n; i++)
+                p->out->node[i] = (struct node_metric){
+                    .id = nodes->node[i].id,
+                    .promoted_per_s = rate(p, d[i].promoted),
+                    .demoted_per_s = rate(p, d[i].demoted),
+                    .reclaimed_per_s = rate(p, d[i].reclaimed),
+                    .foreign_per_s = rate(p, d[i].foreign),
+                    .promoted_share = share(d[i].promoted, all.promoted),
+                    .demoted_share = share(d[i].demoted, all.demoted),
+                    .reclaimed_share = share(d[i].reclaimed, all.reclaimed),
+                };
+        return 0;
+}
+
+int metrics_derive(const struct sample *before, const struct sample *after,
+                   const struct machine *machine, double interval_s, struct metrics *ret)
+{
+        size_t cpus = sample_cpus(after);
+        struct pair p = {.before = before,
+                         .after = after,
+                         .machine = machine,
+                         .interval_s = interval_s,
+                         .out = ret};
+        int r;
+
+        *ret = (struct metrics){.interval_s = interval_s};
+        if (cpus == 0)
+                cpus = 1;
+        /* Without a time only a counter that goes backwards can be told. */
+        p.limit = interval_s > 0 ? METRICS_MAX_PER_CPU_AND_SECOND * interval_s * (double)cpus
+                                 : (double)INT64_MAX;
+        r = derive_tlb(&p);
+        if (r < 0)
+                return r;
+        derive_balancing(&p);
+        derive_reclaim(&p);
+        derive_time(&p);
+        set(&p, METRIC_PSI_SOME, psi(&p, &after->pressure_memory.some));
+        set(&p, METRIC_PSI_FULL, psi(&p, &after->pressure_memory.full));
+        r = derive_nodes(&p);
+        if (r < 0)
+                metrics_done(ret);
+        return r;
+}
