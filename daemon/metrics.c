@@ -283,6 +283,7 @@ static void derive_reclaim(const struct pair *p)
 
         if (refaults.validity == VALIDITY_UNSUPPORTED)
                 refaults = vm(p, VM_WORKINGSET_REFAULT); /* before 5.9 */
+        set(p, METRIC_PAGES_RECLAIMED, rate(p, steal));
         set(p, METRIC_RECLAIM_EFFICIENCY, share(steal, vm_list(p, scan_ids, ELEMENTSOF(scan_ids))));
         set(p, METRIC_DIRECT_SHARE, share(vm(p, VM_PGSTEAL_DIRECT), steal));
         set(p, METRIC_PROACTIVE_SHARE, share(vm(p, VM_PGSTEAL_PROACTIVE), steal));

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * status.json, the one interface between tlbd and everything that shows it: built by tlbd after
+ * every reading, replaced by rename(2), read by tlbctl. Numbers a reader must not trust are null.
+ *
+ * {
+ *   "version": 1,                         schema; a reader refuses another
+ *   "tlbd": "0.1.0", "pid": 1, "boot_id": "...", "mode": "observe" | "manage",
+ *   "realtime_ns": N, "monotonic_ns": N,  when it was written
+ *   "interval_s": 10.0,                   effective, after stretching
+ *   "samples": N,
+ *   "machine": {"release": "...", "cpus": N, "hypervisor": b, "broadcast": b, "policy": b,
+ *               "numa_balancing": b},
+ *   "conditions": [                       raised ones first
+ *     {"name": "...", "raised": b, "since_s": N | null, "metric": "..." | null,
+ *      "value": x | null, "threshold": x | null, "reason": "..."}],
+ *   "metrics": {NAME: {"value": x | null, "unit": "...", "validity": "...", "window_s": x,
+ *                      "scope": "all causes"}},       scope only where it applies
+ *   "nodes": [{"id": N, "cpus": N | null, "memory_total": bytes | null, "memory_free": ...,
+ *              "distance": {"ID": N}, "promoted_per_s": METRIC, "demoted_per_s": METRIC,
+ *              "reclaimed_per_s": METRIC, "foreign_per_s": METRIC, "promoted_share": METRIC,
+ *              "demoted_share": METRIC, "reclaimed_share": METRIC}],
+ *   "cpus": {"id": [N], "tlb_per_s": [x]}, of the last reading of /proc/interrupts
+ *   "counters": {NAME: N},                 those of /proc/vmstat that metrics are made from
+ *   "sources": {NAME: {"path": "...", "state": "...", "cost_us": x, "interval_s": x}},
+ *   "knobs": {KEY: {"value": "..." | null, "wanted": "..." ("keep" too), "original": "..." | null,
+ *                   "path": "..." | null, "source": "FILE:LINE" | "default", "state": "...",
+ *                   "reason": "..." | null}},
+ *   "config": {"generation": N, "state": "ok" | "refused", "error": "..." | null},
+ *   "self": {"cpu_s": x, "cpu_percent": x, "budget_percent": x, "rss_bytes": N},
+ *   "notes": ["..."]                       what this kernel or machine lacks, and why it matters
+ * }
+ */
+
+#include <json-c/json.h>
+#include <stdio.h>
+
+#define STATUS_VERSION 1
+
+/* {"value", "unit", "validity", ...} of one metric. NULL: out of memory. */
+struct metric;
+struct json_object *status_metric_json(const struct metric *m, const char *unit, double window_s);
+
+/* Human-readable report of a status object: conditions, metrics, nodes, knobs, what is lacking.
+ * Used by "tlbctl status" and at the end of "tlbd --live". width: columns of the terminal, 80 at
+ * least. */
+void report_print(FILE *f, struct json_object *status, unsigned width);
