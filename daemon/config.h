@@ -73,18 +73,22 @@ char *config_value_format(enum config_key key, const struct config_value *v);
  *   file name, a name in /etc hiding the same in /run and /usr/lib; an empty file or a link to
  *   /dev/null masks. A later setting wins. None of them need exist.
  * extra_path, if not NULL, is read after all of them ("check what this file would do"), and
- * skip_path, if not NULL, is left out (it is about to be replaced).
+ * skip_path, if not NULL, is left out (it is about to be replaced). With both, where skip_path is
+ * one of the files above, extra_path is read in its place. extra_path must be a regular file of 1 MiB at most;
+ * its owner and mode are not looked at.
  * A file that is not a regular file, is writable by group or others, or (for root "") is not
- * owned by root is refused, as are an unknown section or key, a bad or out-of-range value, a line
- * that is no assignment, a file above 1 MiB and NumaScanPeriodMinMs above NumaScanPeriodMaxMs.
- * A key given twice in one file: the later counts.
+ * owned by root is refused, as are an unknown section or key, a key in the wrong section or twice
+ * in one file, a bad or out-of-range value, a line that is neither Key=value (or Key = value),
+ * [Section], comment (# or ; in the first column) nor blank, an inline comment, quotes, a NUL or
+ * carriage return, a line above 4096 bytes, a file above 1 MiB, and NumaScanPeriodMinMs above
+ * NumaScanPeriodMaxMs.
  * 0: *ret is filled, config_done() it. Negative errno: *ret is untouched and *ret_error says why,
  * config_error_done() it.
  */
 _must_check_ int config_load(const char *root, const char *extra_path, const char *skip_path,
                              struct config *ret, struct config_error *ret_error);
 
-/* Reads one file over the built-in defaults (tlbctl check-config FILE). */
+/* Reads one file over the built-in defaults (tlbctl check-config FILE); as extra_path above. */
 _must_check_ int config_load_file(const char *path, struct config *ret, struct config_error *ret_error);
 
 /* "file:line: key: reason" without the parts that are unknown. Caller frees. */

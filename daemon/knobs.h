@@ -45,13 +45,20 @@ struct knob {
         bool recorded;     /* original and ours are valid: we changed it */
         uint64_t original; /* value before our first write */
         uint64_t ours;     /* what we wrote last */
-        int error;         /* negative errno of the last failure, 0: none */
+        bool has_previous; /* a write of ours that was not confirmed: the kernel holds ours or */
+        uint64_t previous; /* what we wrote before */
+        bool has_wanted;   /* configured, not "keep" */
+        uint64_t wanted;   /* the configured value */
+        int error;         /* negative errno of the last failure (-EBADE: the kernel holds another
+                            * value than was written), 0: none */
         char *reason;      /* one sentence for a person, or NULL. Owned. */
+        bool told;         /* reason was given to a knob_event_fn */
 };
 
 struct knobs {
         char *root;       /* owned; "" for the live system */
         char *record_path; /* owned; the restore record, root included */
+        char boot_id[37];
         struct knob knob[KNOB_COUNT];
 };
 
@@ -76,7 +83,7 @@ char *knob_format(enum knob_id id, uint64_t value);
 _must_check_ int knobs_init(struct knobs *k, const char *root, const char *state_dir);
 void knobs_done(struct knobs *k);
 
-/* Finds each knob's file and reads it. Never writes. Failures become knob states. A kernel file
+/* Finds each knob's file and reads it; may be called again. Never writes. Failures become knob states. A kernel file
  * holding a value outside the knob's range is still read: known is true. */
 void knobs_probe(struct knobs *k);
 
@@ -84,11 +91,13 @@ void knobs_probe(struct knobs *k);
  * Makes the kernel hold what c asks for. In turn, for each knob with a value that differs from the
  * kernel's: check the range again, write the restore record durably, one write(2) of value and
  * newline to a file opened without O_CREAT, read back, compare. A knob set back to "keep" is
- * restored to its original. A refusal (EPERM, EACCES, EROFS, ENOENT, EINVAL, short write, read-back
+ * restored to its original. A knob that holds a value outside its range is refused: it could not
+ * be put back. A refusal (EPERM, EACCES, EROFS, ENOENT, EINVAL, short write, read-back
  * mismatch) concerns its knob only. A knob whose value already is what is asked for is managed
  * without a write. period_min and period_max are written in the order that keeps min <= max.
  * If the restore record cannot be written nothing is written to the kernel: negative errno.
- * reset_yield: a reload; yielded knobs are taken up again.
+ * reset_yield: a reload; yielded knobs are taken up again, and a refusal is told again. Without it a
+ * refusal is told once.
  */
 _must_check_ int knobs_apply(struct knobs *k, const struct config *c, bool reset_yield,
                              knob_event_fn fn, void *userdata);
@@ -97,11 +106,15 @@ _must_check_ int knobs_apply(struct knobs *k, const struct config *c, bool reset
  * somebody else: it becomes yielded, is dropped from the restore record, and fn is told once. */
 void knobs_check_drift(struct knobs *k, knob_event_fn fn, void *userdata);
 
-/* Puts back every recorded knob whose kernel value is still ours, then removes the record.
- * A record of another boot is dropped without a write. Values are range-checked first.
+/* Puts back every recorded knob whose kernel value is still ours, then removes the record. What is
+ * recorded is taken from k, or from the file if k has nothing recorded.
+ * A record of another boot is dropped without a write. Values are range-checked first: an original
+ * outside the range is refused and dropped. A knob whose file cannot be read or written stays in
+ * the record for another try, and the negative errno is returned when the others are done.
  * A record that is damaged is refused whole: -EBADMSG, the file is kept aside as restore.bad. */
 _must_check_ int knobs_restore(struct knobs *k, knob_event_fn fn, void *userdata);
 
 /* Takes over the record of an earlier process of this boot: recorded, original and ours are set
- * from it, so that originals survive a crash. -ENOENT: there is none. -EBADMSG as above. */
+ * from it, so that originals survive a crash. Call it between knobs_init() and the first
+ * knobs_apply(). -ENOENT: there is none. -EBADMSG as above. */
 _must_check_ int knobs_adopt_record(struct knobs *k);

@@ -12,14 +12,19 @@
 struct restore_entry {
         enum knob_id id;
         uint64_t original, ours;
+        /* The record is written before the kernel is: until the write is confirmed, a knob of ours
+         * that is changed once more holds either value. */
+        bool has_previous;
+        uint64_t previous;
 };
 
 /* Writes the record, or removes it when n is 0. Negative errno: the old record is still there. */
 _must_check_ int restore_write(const char *path, const char *boot_id, const struct restore_entry *e,
                                size_t n);
 
-/* Reads the record. -ENOENT: none; -ESTALE: of another boot; -EBADMSG: damaged (unknown knob, bad
- * number, wrong checksum, cut short), nothing of it is returned. ret holds KNOB_COUNT at most. */
+/* Reads the record, a regular file that is not a symbolic link. -ENOENT: none; -ESTALE: of another boot; -EBADMSG: damaged (unknown knob, bad
+ * number, wrong checksum, cut short, a knob twice), nothing of it is returned. ret holds KNOB_COUNT
+ * at most. Values are not range-checked here: a kernel may have held anything. */
 _must_check_ int restore_read(const char *path, const char *boot_id,
                               struct restore_entry ret[static KNOB_COUNT], size_t *ret_n);
 
