@@ -88,6 +88,19 @@ char *config_value_format(enum config_key key, const struct config_value *v);
 _must_check_ int config_load(const char *root, const char *extra_path, const char *skip_path,
                              struct config *ret, struct config_error *ret_error);
 
+/* What to take instead of a file, for config_load_with(). */
+struct config_override {
+        const char *path; /* the file it stands for (root included), whether that exists or not;
+                           * NULL: it is read after all others */
+        const char *file; /* this file is read instead, or */
+        const char *text; /* this is its content; both NULL: as if path did not exist */
+};
+
+/* config_load() with several files replaced. n is 32 at most. An override of a path that is none
+ * of the files above is read after all of them. */
+_must_check_ int config_load_with(const char *root, const struct config_override *override, size_t n,
+                                  struct config *ret, struct config_error *ret_error);
+
 /* Reads one file over the built-in defaults (tlbctl check-config FILE); as extra_path above. */
 _must_check_ int config_load_file(const char *path, struct config *ret, struct config_error *ret_error);
 
