@@ -97,9 +97,9 @@ static void feed_label(struct interrupts_parser *p, char c)
         if (c == '\n') {
                 begin_line(p);
         } else if (c == ':') {
-                p->row = p->have_header && p->word_len <= INTERRUPTS_LABEL_MAX
-                             ? find_wanted(p->out, p->word, p->word_len)
-                             : NULL;
+                /* A header that was refused may have left no room for counts. */
+                p->row = p->have_header && !p->failed ? find_wanted(p->out, p->word, p->word_len)
+                                                      : NULL;
                 p->phase = p->row ? INTERRUPTS_COUNTS : INTERRUPTS_SKIP;
                 p->column = 0;
                 p->number = 0;
@@ -201,9 +201,34 @@ static void feed_counts(struct interrupts_parser *p, char c)
                 }
                 if (c != '\n' && p->column < p->out->n_cpus)
                         return;
+                if (c != '\n') {
+                        p->phase = INTERRUPTS_BEHIND;
+                        return;
+                }
         }
-        /* End of line, all columns seen, or the first word that is not all digits. */
+        /* End of line, or the first word that is not all digits. */
         finish_counts(p, false);
+        if (c == '\n')
+                begin_line(p);
+        else
+                p->phase = INTERRUPTS_SKIP;
+}
+
+/* Behind the counts is text, or nothing. One more number means that the row has another CPU than
+ * the header: it came up between the two, and no column can be trusted. */
+static void feed_behind(struct interrupts_parser *p, char c)
+{
+        struct interrupts_row *row = p->row;
+
+        if (is_digit(c)) {
+                p->in_number = true;
+                return;
+        }
+        if (is_blank(c) && !p->in_number)
+                return;
+        finish_counts(p, false);
+        if (p->in_number && (is_blank(c) || c == '\n'))
+                row->state = SOURCE_INVALID;
         if (c == '\n')
                 begin_line(p);
         else
@@ -214,7 +239,11 @@ int interrupts_parse_feed(struct interrupts_parser *p, const char *data, size_t 
 {
         const char *end = data + len;
 
-        p->bytes += len;
+        for (size_t k = len; k-- > 0;)
+                if (data[k] != '\0') {
+                        p->line_done = data[k] == '\n';
+                        break;
+                }
         while (data < end) {
                 int r = 0;
 
@@ -235,6 +264,9 @@ int interrupts_parse_feed(struct interrupts_parser *p, const char *data, size_t 
                 case INTERRUPTS_COUNTS:
                         feed_counts(p, *data++);
                         break;
+                case INTERRUPTS_BEHIND:
+                        feed_behind(p, *data++);
+                        break;
                 case INTERRUPTS_STOP:
                         return 0;
                 }
@@ -247,8 +279,7 @@ int interrupts_parse_feed(struct interrupts_parser *p, const char *data, size_t 
 void interrupts_parse_finish(struct interrupts_parser *p)
 {
         struct interrupts *i = p->out;
-        bool cut = p->bytes == 0 || (p->phase != INTERRUPTS_LABEL && p->phase != INTERRUPTS_STOP) ||
-                   (p->phase == INTERRUPTS_LABEL && p->word_len > 0);
+        bool cut = !p->line_done && p->phase != INTERRUPTS_STOP;
 
         if (p->row)
                 finish_counts(p, true);
@@ -354,8 +385,7 @@ int interrupts_delta(const struct interrupts *before, const struct interrupts *a
         if (!delta)
                 return -ENOMEM;
         while (x < before->n_cpus || y < after->n_cpus) {
-                if (y == after->n_cpus ||
-                    (x < before->n_cpus && before->cpu[x] < after->cpu[y])) {
+                if (y == after->n_cpus || (x < before->n_cpus && before->cpu[x] < after->cpu[y])) {
                         d.n_only_before++;
                         x++;
                 } else if (x == before->n_cpus || after->cpu[y] < before->cpu[x]) {
@@ -377,8 +407,9 @@ int interrupts_delta(const struct interrupts *before, const struct interrupts *a
         if (d.n_common == 0)
                 return -ENODATA;
         qsort(delta, d.n_common, sizeof(*delta), compare_u32);
-        d.median_cpu = d.n_common % 2 ? delta[d.n_common / 2]
-                                      : ((double)delta[d.n_common / 2 - 1] + delta[d.n_common / 2]) / 2;
+        d.median_cpu = d.n_common % 2
+                               ? delta[d.n_common / 2]
+                               : ((double)delta[d.n_common / 2 - 1] + delta[d.n_common / 2]) / 2;
         *ret = d;
         return 0;
 }

@@ -21,7 +21,8 @@
 
 struct interrupts_row {
         const char *label;       /* as asked for; not owned */
-        enum source_state state; /* OK, ABSENT, TRUNCATED, INVALID (no count at all), PARAVIRT */
+        enum source_state state; /* OK, ABSENT, TRUNCATED, PARAVIRT, or INVALID: no count at all, or
+                                  * more than CPUs, as when one came up during the reading */
         uint64_t *count;         /* n_cpus counts in the order of cpu[]; valid with OK */
         uint64_t sum;            /* of count[]; valid with OK */
 };
@@ -40,6 +41,7 @@ struct interrupts_parser {
                 INTERRUPTS_LABEL,  /* from the start of a line to its ':' */
                 INTERRUPTS_HEADER, /* within the CPUn words */
                 INTERRUPTS_COUNTS, /* within the counts of a wanted row */
+                INTERRUPTS_BEHIND, /* at the first word behind them */
                 INTERRUPTS_SKIP,   /* to the end of the line */
                 INTERRUPTS_STOP,   /* a second header: another snapshot, not ours */
         } phase;
@@ -49,7 +51,7 @@ struct interrupts_parser {
         uint64_t number;
         size_t column;
         struct interrupts_row *row; /* being filled */
-        uint64_t bytes;
+        bool line_done;             /* the last byte so far, but for NULs, was a newline */
         bool failed;
 };
 
@@ -58,9 +60,9 @@ _must_check_ int interrupts_init(struct interrupts *i, const char *const *label,
 void interrupts_done(struct interrupts *i);
 
 /* Parses text in pieces: start, feed any number of times, finish. Results are in *out; a file that
- * cannot be used has state INVALID (no CPU header, ids not ascending) or TRUNCATED (it does not end
- * in a newline). Complete rows of a truncated file stay OK; rows not seen are TRUNCATED too.
- * -ENOMEM from feed: the result is void. */
+ * cannot be used has state INVALID (no CPU header, ids not ascending) or TRUNCATED (it is empty or
+ * does not end in a newline; NUL bytes behind it are ignored). Complete rows of a truncated file
+ * stay OK; rows not seen are TRUNCATED too. -ENOMEM from feed: the result is void. */
 void interrupts_parse_start(struct interrupts_parser *p, struct interrupts *out);
 _must_check_ int interrupts_parse_feed(struct interrupts_parser *p, const char *data, size_t len);
 void interrupts_parse_finish(struct interrupts_parser *p);
@@ -77,8 +79,8 @@ _must_check_ int interrupts_copy(struct interrupts *to, const struct interrupts 
 
 struct interrupts_delta {
         size_t n_common, n_only_before, n_only_after; /* CPUs */
-        uint64_t total;   /* over the common CPUs */
-        uint64_t max_cpu; /* the largest of them */
+        uint64_t total;                               /* over the common CPUs */
+        uint64_t max_cpu;                             /* the largest of them */
         double median_cpu;
         unsigned max_cpu_id;
 };
