@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "text.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+/* Puts a comma between groups of three digits of a whole number below 1e15. */
+static const char *with_commas(char buf[static TEXT_NUMBER_MAX], double value)
+{
+        char digits[TEXT_NUMBER_MAX];
+        int n = snprintf(digits, sizeof(digits), "%.0f", value);
+        char *out = buf;
+
+        for (int i = 0; i < n; i++) {
+                if (i > 0 && digits[i - 1] != '-' && (n - i) % 3 == 0)
+                        *out++ = ',';
+                *out++ = digits[i];
+        }
+        *out = '\0';
+        return buf;
+}
+
+static bool reads_whole(const char *text)
+{
+        double v = strtod(text, NULL);
+
+        return v == floor(v);
+}
+
+const char *text_number(char buf[static TEXT_NUMBER_MAX], double value)
+{
+        double size = fabs(value);
+        int decimals;
+
+        if (!isfinite(value))
+                return strcpy(buf, "-");
+        if (size < 1e15 && (value == floor(value) || size >= 999.5))
+                return with_commas(buf, round(value));
+        if (size >= 1e15 || size < 1e-4) {
+                (void)snprintf(buf, TEXT_NUMBER_MAX, "%.2e", value);
+                return buf;
+        }
+        decimals = size >= 100 ? 1 : 2 - (int)floor(log10(size));
+        do {
+                (void)snprintf(buf, TEXT_NUMBER_MAX, "%.*f", decimals, value);
+        } while (reads_whole(buf) && ++decimals <= 12);
+        return buf;
+}
+
+const char *text_bytes(char buf[static TEXT_NUMBER_MAX], double bytes)
+{
+        static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+        size_t u = 0;
+
+        if (!isfinite(bytes) || bytes < 0)
+                return strcpy(buf, "-");
+        while (bytes >= 1000 && u + 1 < ELEMENTSOF(unit)) {
+                bytes /= 1024;
+                u++;
+        }
+        if (u == 0 || bytes >= 99.95)
+                (void)snprintf(buf, TEXT_NUMBER_MAX, "%.0f %s", bytes, unit[u]);
+        else
+                (void)snprintf(buf, TEXT_NUMBER_MAX, "%.1f %s", bytes, unit[u]);
+        return buf;
+}
+
+const char *text_duration(char buf[static TEXT_NUMBER_MAX], double seconds)
+{
+        char number[TEXT_NUMBER_MAX];
+        double s = floor(seconds);
+
+        if (!isfinite(seconds) || seconds < 0 || seconds > 1e11)
+                return strcpy(buf, "-");
+        if (seconds < 10 && seconds != s)
+                (void)snprintf(buf, TEXT_NUMBER_MAX, "%.20s s", text_number(number, seconds));
+        else if (s < 100)
+                (void)snprintf(buf, TEXT_NUMBER_MAX, "%.0f s", s);
+        else if (s < 7200)
+                (void)snprintf(buf, TEXT_NUMBER_MAX, "%.0f min", floor(s / 60));
+        else if (s < 172800)
+                (void)snprintf(buf, TEXT_NUMBER_MAX, "%.0f h %.0f min", floor(s / 3600),
+                               floor(fmod(s, 3600) / 60));
+        else
+                (void)snprintf(buf, TEXT_NUMBER_MAX, "%.0f d %.0f h", floor(s / 86400),
+                               floor(fmod(s, 86400) / 3600));
+        return buf;
+}
+
+char *text_safe(const char *s)
+{
+        char *copy = strdup(s ? s : "-");
+
+        for (char *p = copy; p && *p; p++)
+                if ((unsigned char)*p < ' ' || (unsigned char)*p > '~')
+                        *p = '?';
+        return copy;
+}
+
+void text_wrap(FILE *f, unsigned column, unsigned indent, unsigned width, const char *s)
+{
+        _cleanup_(freep) char *copy = text_safe(s);
+        unsigned at = column, start = column;
+        char *word, *rest = NULL;
+
+        for (word = copy ? strtok_r(copy, " ", &rest) : NULL; word;
+             word = strtok_r(NULL, " ", &rest)) {
+                unsigned len = (unsigned)strlen(word);
+
+                if (at > start && at + 1 + len > width) {
+                        (void)fprintf(f, "\n%*s", (int)indent, "");
+                        at = start = indent;
+                }
+                if (at > start) {
+                        (void)fputc(' ', f);
+                        at++;
+                }
+                (void)fputs(word, f);
+                at += len;
+        }
+        (void)fputc('\n', f);
+}
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
+{
+        unsigned ab = a < b ? a : b;
+
+        return ab < c ? ab : c;
+}
+
+static bool same_letter(char a, char b)
+{
+        return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+unsigned text_distance(const char *a, const char *b)
+{
+        size_t n = strnlen(a, 63), m = strnlen(b, 63);
+        unsigned cost[64][64]; /* of turning the first i of a into the first j of b */
+
+        for (unsigned i = 0; i <= n; i++)
+                cost[i][0] = i;
+        for (unsigned j = 0; j <= m; j++)
+                cost[0][j] = j;
+        for (size_t i = 1; i <= n; i++) {
+                for (size_t j = 1; j <= m; j++) {
+                        bool same = same_letter(a[i - 1], b[j - 1]);
+
+                        cost[i][j] = min3(cost[i - 1][j] + 1, cost[i][j - 1] + 1,
+                                          cost[i - 1][j - 1] + !same);
+                        if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) &&
+                            same_letter(a[i - 2], b[j - 1]) && cost[i - 2][j - 2] + 1 < cost[i][j])
+                                cost[i][j] = cost[i - 2][j - 2] + 1;
+                }
+        }
+        return cost[n][m];
+}
