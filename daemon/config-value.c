@@ -33,22 +33,21 @@ static bool key_is_knob(enum config_key key)
         return key_table[key].type >= KEY_TYPE_KNOB_UINT;
 }
 
-/* What a value of this key may be, for messages. Caller frees. */
-static char *allowed_format(enum config_key key)
+char *config_value_allowed(enum config_key key)
 {
         const struct key_info *info = &key_table[key];
-        const char *blank = info->unit[0] ? " " : "";
+        const char *open = info->unit[0] ? " (" : "", *close = info->unit[0] ? ")" : "";
 
         switch (info->type) {
         case KEY_TYPE_UINT:
-                return strf("a whole number from %.0f to %.0f%s%s", info->min, info->max, blank,
-                            info->unit);
+                return strf("a whole number from %.0f to %.0f%s%s%s", info->min, info->max, open,
+                            info->unit, close);
         case KEY_TYPE_REAL:
-                return strf("a number from %g to %.0f%s%s", info->min, info->max, blank,
-                            info->unit);
+                return strf("a number from %g to %.0f%s%s%s", info->min, info->max, open,
+                            info->unit, close);
         case KEY_TYPE_KNOB_UINT:
-                return strf("keep, or a whole number from %.0f to %.0f%s%s", info->min, info->max,
-                            blank, info->unit);
+                return strf("keep, or a whole number from %.0f to %.0f%s%s%s", info->min,
+                            info->max, open, info->unit, close);
         case KEY_TYPE_BOOL:
                 return strdup("yes or no");
         case KEY_TYPE_KNOB_BOOL:
@@ -140,7 +139,7 @@ int config_value_parse(enum config_key key, const char *text, struct config_valu
                 ret->number = number;
                 return 0;
         }
-        allowed = allowed_format(key);
+        allowed = config_value_allowed(key);
         *ret_reason = strf("\"%.100s\" is %s: allowed is %s", text,
                            r == -ERANGE ? "out of range" : "not a valid value",
                            allowed ? allowed : "another value");

@@ -63,6 +63,10 @@ int config_key_find(const char *name);
 _must_check_ int config_value_parse(enum config_key key, const char *text, struct config_value *ret,
                                     char **ret_reason);
 
+/* What a value of this key may be: "keep, or a whole number from 1 to 31 (folios)". Caller frees;
+ * NULL: out of memory. */
+char *config_value_allowed(enum config_key key);
+
 /* The value as it would stand in a file. Caller frees; NULL: out of memory. */
 char *config_value_format(enum config_key key, const struct config_value *v);
 
