@@ -48,6 +48,7 @@ static bool split_row(const char *line, size_t len, size_t *ret_name_len, uint64
 enum source_state vmstat_each(const char *data, size_t len, vmstat_row_fn fn, void *userdata)
 {
         const char *end;
+        bool any = false;
 
         len = strip_nuls(data, len);
         end = data + len;
@@ -59,18 +60,22 @@ enum source_state vmstat_each(const char *data, size_t len, vmstat_row_fn fn, vo
                 size_t name_len;
                 uint64_t value;
 
-                if (split_row(data, (size_t)(stop - data), &name_len, &value))
+                if (split_row(data, (size_t)(stop - data), &name_len, &value)) {
                         fn(data, name_len, value, newline != NULL, userdata);
+                        any = true;
+                }
                 data = stop + 1;
         }
-        return end[-1] == '\n' ? SOURCE_OK : SOURCE_TRUNCATED;
+        if (end[-1] != '\n')
+                return SOURCE_TRUNCATED;
+        return any ? SOURCE_OK : SOURCE_INVALID;
 }
 
 /* "pgsteal_kswapd_dma32" for "pgsteal_kswapd": the names of enum zone_type. */
 static bool is_zone_of(const char *name, size_t name_len, size_t i)
 {
-        static const char *const zone[] = {"_dma", "_dma32", "_normal", "_high", "_movable",
-                                           "_device"};
+        static const char *const zone[] = {"_dma",  "_dma32",   "_normal",
+                                           "_high", "_movable", "_device"};
 
         if (name_len <= wanted[i].len || memcmp(name, wanted[i].name, wanted[i].len) != 0)
                 return false;
@@ -82,14 +87,21 @@ static bool is_zone_of(const char *name, size_t name_len, size_t i)
         return false;
 }
 
+struct parse {
+        struct vmstat *v;
+        size_t last_zone_of; /* counter the last row is a zone of, or VM_COUNT */
+};
+
 static void take_row(const char *name, size_t name_len, uint64_t value, bool complete,
                      void *userdata)
 {
-        struct vmstat *v = userdata;
+        struct parse *p = userdata;
+        struct vmstat *v = p->v;
 
         v->n_rows++;
         if (!complete)
                 return;
+        p->last_zone_of = VM_COUNT;
         for (size_t i = 0; i < VM_COUNT; i++) {
                 if (name[0] != wanted[i].name[0] || name_len < wanted[i].len)
                         continue;
@@ -101,6 +113,7 @@ static void take_row(const char *name, size_t name_len, uint64_t value, bool com
                 if (v->origin[i] != VMSTAT_PLAIN && is_zone_of(name, name_len, i)) {
                         v->value[i] += value;
                         v->origin[i] = VMSTAT_PER_ZONE;
+                        p->last_zone_of = i;
                         return;
                 }
         }
@@ -108,6 +121,13 @@ static void take_row(const char *name, size_t name_len, uint64_t value, bool com
 
 void vmstat_parse(const char *data, size_t len, struct vmstat *ret)
 {
+        struct parse p = {.v = ret, .last_zone_of = VM_COUNT};
+
         *ret = (struct vmstat){0};
-        ret->state = vmstat_each(data, len, take_row, ret);
+        ret->state = vmstat_each(data, len, take_row, &p);
+        /* The kernel puts other rows behind the zones of every counter. */
+        if (p.last_zone_of < VM_COUNT) {
+                ret->value[p.last_zone_of] = 0;
+                ret->origin[p.last_zone_of] = VMSTAT_MISSING;
+        }
 }

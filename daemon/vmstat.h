@@ -36,13 +36,14 @@ const char *vmstat_name(enum vmstat_id id);
 typedef void (*vmstat_row_fn)(const char *name, size_t name_len, uint64_t value, bool complete,
                               void *userdata);
 
-/* Calls fn for each "name value" row; others are passed over. OK, or TRUNCATED: empty, or without
- * a newline at the end. NUL bytes at the end are ignored. */
+/* Calls fn for each "name value" row; others are passed over. OK, TRUNCATED: empty, or without a
+ * newline at the end, or INVALID: no row at all. NUL bytes at the end are ignored. */
 enum source_state vmstat_each(const char *data, size_t len, vmstat_row_fn fn, void *userdata);
 
 /* Fills *ret from the text of a vmstat file. Where a counter has no row of its own the rows of its
  * zones are added up (kernels up to 4.7 have pgsteal_kswapd_normal and so on, allocstall is per
- * zone from 4.8 on). A row that is cut short counts as missing. */
+ * zone from 4.8 on). A row that is cut short counts as missing, and so does such a sum when no
+ * other row follows it: zones may have been cut off. */
 void vmstat_parse(const char *data, size_t len, struct vmstat *ret);
 
 static inline bool vmstat_has(const struct vmstat *v, enum vmstat_id id)
