@@ -50,16 +50,19 @@ static int add_cpu(struct procstat *s, uint64_t id)
         return 0;
 }
 
+/* A row that is not understood leaves the state as it is: no time in it can be trusted. */
 static void take_times(struct procstat *s, struct cursor *c)
 {
         uint64_t *const column[] = {&s->user,   &s->nice, &s->system,  &s->idle,
                                     &s->iowait, &s->irq,  &s->softirq, &s->steal};
+        const char *word;
+        size_t n = 0, len;
 
-        for (size_t i = 0; i < ELEMENTSOF(column); i++)
-                if (!next_number(c, column[i])) {
-                        *column[i] = 0;
-                        break;
-                }
+        for (; n < ELEMENTSOF(column) && next_word(c, &word, &len); n++)
+                if (parse_u64(word, len, column[n]) < 0)
+                        return;
+        if (n < 4) /* Linux 2.4 has four */
+                return;
         s->state = SOURCE_OK;
 }
 
@@ -80,17 +83,19 @@ static void take_processes(struct procstat *s, struct cursor *c)
         s->has_processes = true;
 }
 
-static int take_line(struct procstat *s, struct cursor c)
+static int take_line(struct procstat *s, struct cursor c, bool *ret_is_cpu)
 {
         const char *word;
         size_t len;
         uint64_t n;
 
+        *ret_is_cpu = false;
         if (!next_word(&c, &word, &len))
                 return 0;
         if (word_is(word, len, "cpu")) {
                 take_times(s, &c);
         } else if (len > 3 && memcmp(word, "cpu", 3) == 0) {
+                *ret_is_cpu = true;
                 if (parse_u64(word + 3, len - 3, &n) == 0)
                         return add_cpu(s, n);
         } else if (word_is(word, len, "intr")) {
@@ -121,7 +126,13 @@ int procstat_parse(struct procstat *s, const char *data, size_t len)
         unsigned *cpu = s->cpu;
         size_t capacity = s->capacity;
 
+        bool is_cpu = false;
+
         *s = (struct procstat){.cpu = cpu, .capacity = capacity, .state = SOURCE_INVALID};
+        while (end > data && end[-1] == '\0')
+                end--;
+        if (data == end)
+                s->state = SOURCE_TRUNCATED;
         while (data < end) {
                 const char *newline = memchr(data, '\n', (size_t)(end - data));
                 int r;
@@ -129,14 +140,15 @@ int procstat_parse(struct procstat *s, const char *data, size_t len)
                 if (!newline) {
                         /* The row may be cut short, and so are those behind it. */
                         s->state = SOURCE_TRUNCATED;
-                        return 0;
+                        break;
                 }
-                r = take_line(s, (struct cursor){data, newline});
+                r = take_line(s, (struct cursor){data, newline}, &is_cpu);
                 if (r < 0)
                         return r;
                 data = newline + 1;
         }
-        if (len == 0)
-                s->state = SOURCE_TRUNCATED;
+        /* Other rows stand behind those of the CPUs, unless some were cut off. */
+        if (is_cpu)
+                s->n_cpus = 0;
         return 0;
 }

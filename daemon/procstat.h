@@ -7,11 +7,13 @@
 #include "util.h"
 
 struct procstat {
-        enum source_state state; /* INVALID: no cpu row */
+        enum source_state state; /* INVALID: no cpu row, or not understood */
         /* Jiffies (1/sysconf(_SC_CLK_TCK) s) since boot, all CPUs. user includes guest, nice
          * includes guest_nice. Columns an old kernel does not have are 0. */
         uint64_t user, nice, system, idle, iowait, irq, softirq, steal;
-        unsigned *cpu; /* ids of the CPUs with a row (the online ones), as in the file. Owned. */
+        /* Ids of the CPUs with a row (the online ones), as in the file. None if the file ends with
+         * such a row: others may have been cut off. Owned. */
+        unsigned *cpu;
         size_t n_cpus, capacity;
         bool has_interrupts;
         uint64_t interrupts_total; /* first number of the intr row */
