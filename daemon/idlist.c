@@ -103,7 +103,8 @@ int idlist_parse_mask(const char *text, size_t len, struct idlist *l)
         for (size_t i = len; i-- > 0;) {
                 int digit;
 
-                if (text[i] == ',')
+                /* A comma after every 32 bits, and digits around it. */
+                if (text[i] == ',' && bit % 32 == 0 && bit > 0 && i > 0 && text[i - 1] != ',')
                         continue;
                 digit = hex_digit(text[i]);
                 if (digit < 0 || bit > IDLIST_ID_MAX - 3)
