@@ -39,6 +39,8 @@ int sources_init(struct sources *s, const char *root)
 
 void sources_done(struct sources *s)
 {
+        if (!s->root) /* never initialised: its descriptors are not ours */
+                return;
         for (size_t i = 0; i < SOURCE_COUNT; i++)
                 closep(&s->fd[i]);
         free(s->root);
@@ -188,7 +190,6 @@ int sources_read(struct sources *s, unsigned mask, const struct machine *machine
                 uint64_t after;
                 int r;
 
-                ret->cost_ns[id] = 0;
                 if (!(mask & 1u << id))
                         continue;
                 r = source_read(s, id, machine, ret);
@@ -231,4 +232,60 @@ size_t sample_cpus(const struct sample *s)
         if (s->read & 1u << SOURCE_INTERRUPTS && s->interrupts.n_cpus > 0)
                 return s->interrupts.n_cpus;
         return s->stat.n_cpus;
+}
+
+static int copy_stat(struct procstat *to, const struct procstat *from)
+{
+        unsigned *cpu = to->cpu;
+        size_t capacity = to->capacity;
+
+        if (from->n_cpus > capacity) {
+                cpu = reallocarray(cpu, from->n_cpus, sizeof(*cpu));
+                if (!cpu)
+                        return -ENOMEM;
+                capacity = from->n_cpus;
+        }
+        *to = *from;
+        to->cpu = cpu;
+        to->capacity = capacity;
+        for (size_t i = 0; i < from->n_cpus; i++)
+                cpu[i] = from->cpu[i];
+        return 0;
+}
+
+static int copy_nodes(struct nodes *to, const struct nodes *from)
+{
+        nodes_done(to);
+        to->node = calloc(from->n + 1, sizeof(*to->node));
+        if (!to->node)
+                return -ENOMEM;
+        to->state = from->state;
+        to->n = from->n;
+        /* Only what differences are taken of: ids and counters. */
+        for (size_t i = 0; i < from->n; i++) {
+                to->node[i].id = from->node[i].id;
+                to->node[i].vmstat = from->node[i].vmstat;
+        }
+        return 0;
+}
+
+int sample_copy(struct sample *to, const struct sample *from, unsigned mask)
+{
+        int r = 0;
+
+        mask &= from->read;
+        to->time_ns = from->time_ns;
+        to->awake_ns = from->awake_ns;
+        to->read = mask;
+        to->vmstat = mask & 1u << SOURCE_VMSTAT ? from->vmstat : (struct vmstat){0};
+        to->pressure_memory = from->pressure_memory;
+        to->pressure_cpu = from->pressure_cpu;
+        to->pressure_irq = from->pressure_irq;
+        if (mask & 1u << SOURCE_STAT)
+                r = copy_stat(&to->stat, &from->stat);
+        if (r >= 0 && mask & 1u << SOURCE_INTERRUPTS)
+                r = interrupts_copy(&to->interrupts, &from->interrupts);
+        if (r >= 0 && mask & 1u << SOURCE_NODES)
+                r = copy_nodes(&to->nodes, &from->nodes);
+        return r;
 }

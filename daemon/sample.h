@@ -39,7 +39,7 @@ struct sample {
         struct pressure pressure_memory, pressure_cpu, pressure_irq;
         struct interrupts interrupts; /* rows TLB, CAL, RES */
         struct nodes nodes;
-        /* This process's CPU time for each source of this sample, kernel and user side. */
+        /* This process's CPU time, kernel and user side, for each source when it was last read. */
         uint64_t cost_ns[SOURCE_COUNT];
 };
 
@@ -66,6 +66,9 @@ void sample_done(struct sample *s);
  * remote flushes or function-call interrupts have happened. -ENOMEM. */
 _must_check_ int sources_read(struct sources *s, unsigned mask, const struct machine *machine,
                               struct sample *ret);
+
+/* Copies what was read of the sources of mask; the result has read exactly those. -ENOMEM. */
+_must_check_ int sample_copy(struct sample *to, const struct sample *from, unsigned mask);
 
 /* The state a source has in a sample. */
 enum source_state sample_state(const struct sample *s, enum source_id id);

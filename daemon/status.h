@@ -43,6 +43,10 @@
 struct metric;
 struct json_object *status_metric_json(const struct metric *m, const char *unit, double window_s);
 
+/* Adds promoted_per_s and so on of one node to its object. */
+struct node_metric;
+void status_add_node_metrics(struct json_object *o, const struct node_metric *m);
+
 /* Human-readable report of a status object: conditions, metrics, nodes, knobs, what is lacking.
  * Used by "tlbctl status" and at the end of "tlbd --live". width: columns of the terminal, 80 at
  * least. */

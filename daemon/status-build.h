@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Builds the object of status.json (status.h) from what the manager knows. */
+
+#include "judge.h"
+#include "knobs.h"
+#include "metrics.h"
+#include "status.h"
+
+struct status_input {
+        bool observe;
+        double interval_s; /* effective */
+        uint64_t n_samples;
+        const struct machine *machine;
+        const struct config *config;
+        unsigned generation;
+        const char *config_error; /* NULL: the last configuration was accepted */
+        const struct sample *sample; /* the latest reading of each source */
+        const struct metrics *metrics;
+        const double *window_s; /* METRIC_COUNT, what each metric's value was taken over */
+        const uint32_t *cpu_delta; /* TLB interrupts for each CPU of cpu_id over cpu_window_s */
+        const unsigned *cpu_id;
+        size_t n_cpu_delta;
+        double cpu_window_s;
+        const struct judge *judge;
+        const struct knobs *knobs;
+        const double *source_interval_s; /* SOURCE_COUNT */
+        double cpu_s, cpu_percent;
+        uint64_t rss_bytes;
+};
+
+/* A new reference, or NULL: out of memory. */
+struct json_object *status_build(const struct status_input *in);

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* tlbctl(1): command line. */
+
+#include "ctl.h"
+
+#include "explain.h"
+#include "status-read.h"
+#include "status.h"
+#include "top.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static const char usage_text[] =
+    "Usage: tlbctl [OPTION...] VERB [OPERAND...]\n"
+    "What NUMA balancing and page reclaim cost in TLB shootdowns, and how to tune it.\n\n"
+    "  status                  what tlbd sees: conditions, metrics, settings\n"
+    "  top                     the same, live (q quits)\n"
+    "  explain [NAME]          what a metric, condition or key means\n"
+    "  get [KEY]               configuration and kernel values\n"
+    "  set KEY=VALUE           change the configuration and reload tlbd\n"
+    "  unset KEY               take that back\n"
+    "  check-config [FILE...]  check without applying\n"
+    "  restore                 put back kernel settings after a crash of tlbd\n"
+    "  read                    what this machine, or the tree --root DIR, says\n"
+    "  snapshot DIR            copy the kernel files tlbd reads\n"
+    "  diff DIR1 DIR2          the metrics between two such trees\n\n"
+    "  --json                  status, get, read, diff: machine-readable output\n"
+    "  --runtime               set: until the next boot only\n"
+    "  --interval-sec N        diff: seconds between the trees; top: between updates\n"
+    "  --root DIR              use DIR/proc, DIR/sys, DIR/etc, DIR/run and DIR/usr/lib\n"
+    "  --help, --version\n";
+
+void ctl_error(const char *format, ...)
+{
+        va_list args;
+
+        fputs("tlbctl: ", stderr);
+        va_start(args, format);
+        vfprintf(stderr, format, args);
+        va_end(args);
+        fputc('\n', stderr);
+}
+
+int ctl_print_json(struct json_object *o)
+{
+        const char *text = json_object_to_json_string_ext(
+            o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE);
+
+        if (!text) {
+                ctl_error("%s", strerror(ENOMEM));
+                return EXIT_CANNOT_READ;
+        }
+        puts(text);
+        return EXIT_FINE;
+}
+
+int ctl_finish(int status)
+{
+        if (fflush(stdout) == 0 && !ferror(stdout))
+                return status;
+        if (errno == EPIPE) /* the reader has seen enough */
+                return status;
+        ctl_error("cannot write the output: %s", strerror(errno));
+        return EXIT_CANNOT_READ;
+}
+
+static char *status_path(const struct ctl *c)
+{
+        return path_join(c->root, "/run/tlbd/status.json");
+}
+
+static unsigned terminal_width(void)
+{
+        struct winsize ws;
+
+        return ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col >= 80 ? ws.ws_col : 80;
+}
+
+static bool any_raised(struct json_object *status)
+{
+        struct json_object *conditions = status_array(status, "conditions");
+
+        for (size_t i = 0; i < status_length(conditions); i++)
+                if (status_true(json_object_array_get_idx(conditions, i), "raised"))
+                        return true;
+        return false;
+}
+
+static int ctl_status(const struct ctl *c, int argc, char **argv)
+{
+        _cleanup_(freep) char *path = status_path(c);
+        _cleanup_(freep) char *reason = NULL;
+        struct json_object *status = NULL;
+        int r, code = EXIT_FINE;
+
+        (void)argv;
+        if (argc > 0) {
+                ctl_error("status takes no operand");
+                return EXIT_USAGE;
+        }
+        r = path ? status_read(path, &status, &reason) : -ENOMEM;
+        if (r >= 0)
+                r = status_fresh(status, now_monotonic_ns(), &reason);
+        if (r < 0) {
+                ctl_error("%s", reason ? reason : strerror(-r));
+                json_object_put(status);
+                return EXIT_CANNOT_READ;
+        }
+        if (c->json)
+                code = ctl_print_json(status);
+        else
+                report_print(stdout, status, terminal_width());
+        if (code == EXIT_FINE && any_raised(status))
+                code = EXIT_CONDITION;
+        json_object_put(status);
+        return code;
+}
+
+static int ctl_top(const struct ctl *c, int argc, char **argv)
+{
+        _cleanup_(freep) char *path = status_path(c);
+
+        (void)argv;
+        if (argc > 0 || !path) {
+                ctl_error("top takes no operand");
+                return EXIT_USAGE;
+        }
+        return top_run(path, c->interval_s > 0 ? c->interval_s : 1, false) < 0 ? EXIT_CANNOT_READ
+                                                                               : EXIT_FINE;
+}
+
+static int ctl_explain(const struct ctl *c, int argc, char **argv)
+{
+        (void)c;
+        if (argc > 1) {
+                ctl_error("explain takes one name at most");
+                return EXIT_USAGE;
+        }
+        return explain_print(stdout, argc == 1 ? argv[0] : NULL) < 0 ? EXIT_USAGE : EXIT_FINE;
+}
+
+static const struct {
+        const char *name;
+        ctl_verb run;
+} verb_table[] = {
+    {"status", ctl_status},   {"top", ctl_top},
+    {"explain", ctl_explain}, {"get", ctl_get},
+    {"set", ctl_set},         {"unset", ctl_unset},
+    {"check-config", ctl_check_config}, {"restore", ctl_restore},
+    {"read", ctl_read},       {"snapshot", ctl_snapshot},
+    {"diff", ctl_diff},
+};
+
+static int run_verb(const struct ctl *c, int argc, char **argv)
+{
+        for (size_t i = 0; i < ELEMENTSOF(verb_table); i++)
+                if (strcmp(argv[0], verb_table[i].name) == 0)
+                        return verb_table[i].run(c, argc - 1, argv + 1);
+        ctl_error("%s: no such verb\nTry: tlbctl --help", argv[0]);
+        return EXIT_USAGE;
+}
+
+static int parse_interval(const char *text, double *ret)
+{
+        char *end;
+        double v = strtod(text, &end);
+
+        if (end == text || *end || !isfinite(v) || v <= 0 || v > 1e9) {
+                ctl_error("--interval-sec: not a number of seconds above 0");
+                return -EINVAL;
+        }
+        *ret = v;
+        return 0;
+}
+
+int main(int argc, char **argv)
+{
+        enum { JSON = 256, RUNTIME, INTERVAL, ROOT, HELP, VERSION };
+        static const struct option option[] = {
+            {"json", no_argument, NULL, JSON},
+            {"runtime", no_argument, NULL, RUNTIME},
+            {"interval-sec", required_argument, NULL, INTERVAL},
+            {"root", required_argument, NULL, ROOT},
+            {"help", no_argument, NULL, HELP},
+            {"version", no_argument, NULL, VERSION},
+            {0},
+        };
+        struct ctl c = {.root = ""};
+        int o;
+
+        while ((o = getopt_long(argc, argv, "", option, NULL)) != -1)
+                switch (o) {
+                case JSON:
+                        c.json = true;
+                        break;
+                case RUNTIME:
+                        c.runtime = true;
+                        break;
+                case INTERVAL:
+                        if (parse_interval(optarg, &c.interval_s) < 0)
+                                return EXIT_USAGE;
+                        break;
+                case ROOT:
+                        c.root = strcmp(optarg, "/") == 0 ? "" : optarg;
+                        break;
+                case HELP:
+                        fputs(usage_text, stdout);
+                        return ctl_finish(EXIT_FINE);
+                case VERSION:
+                        puts("tlbctl " TLBD_VERSION);
+                        return ctl_finish(EXIT_FINE);
+                default:
+                        return EXIT_USAGE; /* getopt_long(3) has said why */
+                }
+        if (optind == argc) {
+                fputs(usage_text, stderr);
+                return EXIT_USAGE;
+        }
+        return ctl_finish(run_verb(&c, argc - optind, argv + optind));
+}
