@@ -109,10 +109,13 @@ static int parse_knob(const char *word, size_t len, enum knob_id *ret)
 static int parse_entry(char *line, struct restore_entry *ret)
 {
         uint64_t number[3] = {0};
-        size_t n = 0, len;
-        const char *word = next_word(&line, &len);
+        size_t n = 0, len = strlen(line);
+        const char *word;
         int r;
 
+        if (line[len - 1] == ' ') /* strtok_r() gives no empty line */
+                return -EBADMSG;
+        word = next_word(&line, &len);
         r = parse_knob(word, len, &ret->id);
         if (r < 0)
                 return r;
