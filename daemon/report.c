@@ -25,6 +25,7 @@ struct report {
         FILE *f;
         struct json_object *status;
         unsigned width;
+        double window_s; /* most metrics' values are over this time; NAN: unknown */
         bool bold;
 };
 
@@ -69,9 +70,12 @@ static void print_header(const struct report *r)
                 (void)fprintf(r->f, ", %s CPU%s", text_number(number, cpus), cpus > 1 ? "s" : "");
         if (status_true(machine, "hypervisor"))
                 (void)fputs(", guest", r->f);
-        (void)fprintf(r->f, "\n%s reading%s, one every %s\n", text_number(number, samples),
+        (void)fprintf(r->f, "\n%s reading%s, one every %s", text_number(number, samples),
                       samples == 1 ? "" : "s",
                       text_duration(interval, status_number(r->status, "interval_s")));
+        if (!isnan(r->window_s))
+                (void)fprintf(r->f, "; figures are over %s", text_duration(interval, r->window_s));
+        (void)fputc('\n', r->f);
 }
 
 static void print_config_error(const struct report *r)
@@ -129,7 +133,7 @@ static void print_quiet(const struct report *r, struct json_object *c)
         _cleanup_(freep) char *figures = condition_figures(c);
         const char *reason = status_text(c, "reason");
 
-        (void)fprintf(r->f, "  not     %-25s ", name ? name : "-");
+        (void)fprintf(r->f, "  ok      %-25s ", name ? name : "-");
         text_wrap(r->f, 36, 36, r->width,
                   reason && *reason ? reason
                   : figures         ? figures
@@ -175,15 +179,35 @@ static const char *cause_share(const struct report *r, int id, double value,
         return buf;
 }
 
-/* What stands behind value and unit: scope, a warning, the share. Caller frees. */
+/* Adds part to the list in *list, which it owns. */
+static void list_add(char **list, const char *part)
+{
+        char *longer;
+
+        if (!part || !*part)
+                return;
+        longer = strf("%s%s%s", *list ? *list : "", *list ? ", " : "", part);
+        free(*list);
+        *list = longer;
+}
+
+/* What stands behind value and unit: the share, the scope, a warning, the time. NULL: nothing.
+ * Caller frees. */
 static char *metric_extra(const struct report *r, const char *name, int id, struct json_object *m)
 {
-        const char *scope = status_text(m, "scope"), *why = status_why(r->status, name, m);
-        char share[TEXT_NUMBER_MAX];
+        double window_s = status_number(m, "window_s");
+        char buf[TEXT_NUMBER_MAX];
+        char *list = NULL;
 
-        (void)cause_share(r, id, status_number(m, "value"), share);
-        return strf("%s%s%s%s%s", scope ? scope : "", scope && why ? ", " : "", why ? why : "",
-                    (scope || why) && *share ? ", " : "", share);
+        list_add(&list, cause_share(r, id, status_number(m, "value"), buf));
+        list_add(&list, status_text(m, "scope"));
+        list_add(&list, status_why(r->status, name, m));
+        if (fabs(window_s - r->window_s) > r->window_s / 5) {
+                _cleanup_(freep) char *over = strf("over %s", text_duration(buf, window_s));
+
+                list_add(&list, over);
+        }
+        return list;
 }
 
 static void print_value(const struct report *r, const char *name, int id, struct json_object *m)
@@ -277,7 +301,7 @@ static void print_node(const struct report *r, struct json_object *n)
         char a[TEXT_NUMBER_MAX], b[TEXT_NUMBER_MAX];
 
         (void)fprintf(r->f, "  %4s", text_number(a, status_number(n, "id")));
-        (void)fprintf(r->f, " %6s", text_number(a, status_number(n, "cpus")));
+        (void)fprintf(r->f, " %5s", text_number(a, status_number(n, "cpus")));
         (void)fprintf(r->f, " %9s %9s", text_bytes(a, status_number(n, "memory_total")),
                       text_bytes(b, status_number(n, "memory_free")));
         for (size_t i = 0; i < ELEMENTSOF(node_column); i++) {
@@ -342,7 +366,7 @@ static void print_nodes(const struct report *r)
                 (void)fputs("  not known: no NUMA nodes in this kernel, or not readable\n", r->f);
                 return;
         }
-        (void)fprintf(r->f, "  %4s %6s %9s %9s", "node", "CPUs", "memory", "free");
+        (void)fprintf(r->f, "  %4s %5s %9s %9s", "node", "CPUs", "memory", "free");
         for (size_t i = 0; i < ELEMENTSOF(node_column); i++)
                 (void)fprintf(r->f, " %11s", node_column[i].title);
         (void)fputc('\n', r->f);
@@ -355,11 +379,6 @@ static void print_nodes(const struct report *r)
 
 /* Knobs */
 
-static bool is(const char *a, const char *b)
-{
-        return a && strcmp(a, b) == 0;
-}
-
 static void print_cell(const struct report *r, int columns, const char *text)
 {
         _cleanup_(freep) char *safe = text_safe(text);
@@ -367,12 +386,32 @@ static void print_cell(const struct report *r, int columns, const char *text)
         (void)fprintf(r->f, " %-*s", columns, safe ? safe : "-");
 }
 
-static void print_knob(const struct report *r, const char *key, struct json_object *knob)
+/* The reasons in the table, each once; a row refers to its own by number. */
+struct reasons {
+        const char *text[16];
+        size_t n;
+};
+
+/* Number of this reason, from 1 on; 0: there is no room for it. */
+static size_t reasons_find(struct reasons *all, const char *text)
+{
+        for (size_t i = 0; i < all->n; i++)
+                if (strcmp(all->text[i], text) == 0)
+                        return i + 1;
+        if (all->n == ELEMENTSOF(all->text))
+                return 0;
+        all->text[all->n] = text;
+        return ++all->n;
+}
+
+static void print_knob(const struct report *r, const char *key, struct json_object *knob,
+                       struct reasons *reasons)
 {
         const char *source = status_text(knob, "source"), *path = status_text(knob, "path");
         const char *reason = status_text(knob, "reason"), *state = status_text(knob, "state");
         const char *original = status_text(knob, "original");
-        _cleanup_(freep) char *line = NULL;
+        size_t number = reason && *reason ? reasons_find(reasons, reason) : 0;
+        char *detail = NULL;
 
         (void)fputc(' ', r->f);
         print_cell(r, 24, key);
@@ -380,18 +419,27 @@ static void print_knob(const struct report *r, const char *key, struct json_obje
         print_cell(r, 10, status_text(knob, "wanted"));
         /* Before a change of ours the default is what the kernel has. */
         print_cell(r, 10, original ? original : status_text(knob, "value"));
-        (void)fprintf(r->f, " ");
-        text_wrap(r->f, 61, 61, r->width, state);
-        line = strf("%s%s%s%s%s", path ? path : "", path && reason ? "; " : "",
-                    reason ? reason : "", is(source, "default") || !source ? "" : "; set by ",
-                    is(source, "default") || !source ? "" : source);
-        if (line && *line)
-                paragraph(r, "", 6, line);
+        print_cell(r, 0, state);
+        if (number > 0)
+                (void)fprintf(r->f, " [%zu]", number);
+        (void)fputc('\n', r->f);
+        list_add(&detail, path);
+        if (source && strcmp(source, "default") != 0) {
+                _cleanup_(freep) char *by = strf("set by %s", source);
+
+                list_add(&detail, by);
+        }
+        if (reason && *reason && number == 0)
+                list_add(&detail, reason);
+        if (detail)
+                paragraph(r, "", 6, detail);
+        free(detail);
 }
 
 static void print_knobs(const struct report *r)
 {
         struct json_object *knobs = status_object(r->status, "knobs");
+        struct reasons reasons = {.n = 0};
 
         heading(r, "SETTINGS (default: what the kernel held before tlbd)");
         if (!knobs || json_object_object_length(knobs) == 0) {
@@ -400,7 +448,13 @@ static void print_knobs(const struct report *r)
         }
         (void)fprintf(r->f, "  %-24s %-10s %-10s %-10s %s\n", "key", "value", "wanted", "default",
                       "state");
-        json_object_object_foreach(knobs, key, knob) print_knob(r, key, knob);
+        json_object_object_foreach(knobs, key, knob) print_knob(r, key, knob, &reasons);
+        for (size_t i = 0; i < reasons.n; i++) {
+                char mark[16];
+
+                (void)snprintf(mark, sizeof(mark), "  [%zu]", i + 1);
+                paragraph(r, mark, 6, reasons.text[i]);
+        }
 }
 
 /* Own cost, and what is lacking */
@@ -429,7 +483,7 @@ static void print_sources(const struct report *r)
 
         if (!sources || json_object_object_length(sources) == 0)
                 return;
-        (void)fprintf(r->f, "  %-10s %12s %12s  %s\n", "state", "us a time", "every", "file");
+        (void)fprintf(r->f, "  %-10s %12s %12s  %s\n", "state", "CPU us", "every", "file");
         json_object_object_foreach(sources, name, s)
         {
                 (void)name;
@@ -455,12 +509,15 @@ static void print_notes(const struct report *r)
 
 void report_print(FILE *f, struct json_object *status, unsigned width)
 {
+        struct json_object *tlb =
+                status_object(status_object(status, "metrics"), metric_table[METRIC_TLB].name);
         struct report r = {
                 .f = f,
                 .status = status,
                 .width = width < WIDTH_MIN   ? WIDTH_MIN
                          : width > WIDTH_MAX ? WIDTH_MAX
                                              : width,
+                .window_s = status_number(tlb, "window_s"),
                 .bold = fileno(f) >= 0 && isatty(fileno(f)),
         };
 

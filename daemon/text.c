@@ -28,6 +28,19 @@ static bool reads_whole(const char *text)
         return v == floor(v);
 }
 
+/* "0.2500" says no more than "0.25" to a person. */
+static void trim_zeros(char *text)
+{
+        char *end = text + strlen(text);
+
+        if (!strchr(text, '.'))
+                return;
+        while (end[-1] == '0')
+                *--end = '\0';
+        if (end[-1] == '.')
+                end[-1] = '\0';
+}
+
 const char *text_number(char buf[static TEXT_NUMBER_MAX], double value)
 {
         double size = fabs(value);
@@ -45,6 +58,7 @@ const char *text_number(char buf[static TEXT_NUMBER_MAX], double value)
         do {
                 (void)snprintf(buf, TEXT_NUMBER_MAX, "%.*f", decimals, value);
         } while (reads_whole(buf) && ++decimals <= 12);
+        trim_zeros(buf);
         return buf;
 }
 
@@ -73,8 +87,13 @@ const char *text_duration(char buf[static TEXT_NUMBER_MAX], double seconds)
 
         if (!isfinite(seconds) || seconds < 0 || seconds > 1e11)
                 return strcpy(buf, "-");
-        if (seconds < 10 && seconds != s)
-                (void)snprintf(buf, TEXT_NUMBER_MAX, "%.20s s", text_number(number, seconds));
+        if (seconds > 0 && seconds < 1)
+                (void)snprintf(buf, TEXT_NUMBER_MAX, "%.20s ms",
+                               text_number(number, seconds < 1e-3 ? seconds * 1e3
+                                                                  : round(seconds * 1e4) / 10));
+        else if (seconds < 10)
+                (void)snprintf(buf, TEXT_NUMBER_MAX, "%.20s s",
+                               text_number(number, round(seconds * 10) / 10));
         else if (s < 100)
                 (void)snprintf(buf, TEXT_NUMBER_MAX, "%.0f s", s);
         else if (s < 7200)

@@ -9,15 +9,15 @@
 
 /*
  * A number as a person reads it: "1,234,567", "205.3", "0.0042", "1.5e-07". Three significant
- * digits at least, no blank; a value below 999.5 that is not whole never reads as a whole one, and
- * one above zero never as 0. NaN and infinity are "-". Returns buf.
+ * digits where they are not 0, no blank; a value below 999.5 that is not whole never reads as a
+ * whole one, and one above zero never as 0. NaN and infinity are "-". Returns buf.
  */
 const char *text_number(char buf[static TEXT_NUMBER_MAX], double value);
 
 /* "950 B", "1.2 GiB". Negative or not a number: "-". */
 const char *text_bytes(char buf[static TEXT_NUMBER_MAX], double bytes);
 
-/* "0.5 s", "42 s", "12 min", "3 h 20 min", "4 d 2 h". Negative or not a number: "-". */
+/* "5.5 ms", "2.5 s", "42 s", "12 min", "3 h 20 min", "4 d 2 h". Negative or not a number: "-". */
 const char *text_duration(char buf[static TEXT_NUMBER_MAX], double seconds);
 
 /* Text from elsewhere made fit for a terminal: what is not printable ASCII becomes '?'. NULL is
