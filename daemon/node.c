@@ -53,8 +53,7 @@ static int list_nodes(const char *dir, struct nodes *ret)
         ret->node = calloc((size_t)n + 1, sizeof(*ret->node));
         for (int i = 0; i < n; i++) {
                 if (ret->node)
-                        ret->node[ret->n++].id =
-                            (unsigned)strtoul(entry[i]->d_name + 4, NULL, 10);
+                        ret->node[ret->n++].id = (unsigned)strtoul(entry[i]->d_name + 4, NULL, 10);
                 free(entry[i]);
         }
         free(entry);
@@ -64,12 +63,18 @@ static int list_nodes(const char *dir, struct nodes *ret)
         return 0;
 }
 
-/* Reads dir/nodeID/name. */
+/* Reads dir/nodeID/name. -EBADMSG: without the newline at its end (NUL bytes may follow it) the
+ * text was cut short, and so may be its last number. */
 static int read_node_file(const char *dir, unsigned id, const char *name, struct buffer *b)
 {
         _cleanup_(freep) char *path = strf("%s/node%u/%s", dir, id, name);
+        int r = path ? buffer_read_path(b, path) : -ENOMEM;
 
-        return path ? buffer_read_path(b, path) : -ENOMEM;
+        if (r < 0)
+                return r;
+        while (b->len > 0 && b->data[b->len - 1] == '\0')
+                b->len--;
+        return b->len > 0 && b->data[b->len - 1] == '\n' ? 0 : -EBADMSG;
 }
 
 static int read_cpus(const char *dir, struct node *n, struct buffer *b)
@@ -124,12 +129,14 @@ static bool meminfo_field(const char *text, const char *field, uint64_t *ret)
 {
         const char *p = strstr(text, field);
         uint64_t kib;
+        size_t len;
 
         if (!p)
                 return false;
         p += strlen(field);
         p += strspn(p, " \t");
-        if (parse_u64(p, strspn(p, "0123456789"), &kib) < 0 || kib > UINT64_MAX / 1024)
+        len = strspn(p, "0123456789");
+        if (p[len] != ' ' || parse_u64(p, len, &kib) < 0 || kib > UINT64_MAX / 1024)
                 return false;
         *ret = kib * 1024;
         return true;
@@ -145,17 +152,38 @@ static void parse_meminfo(struct node *n, const char *text)
         }
 }
 
+static int read_meminfo(const char *dir, struct node *n, struct buffer *b)
+{
+        int r = read_node_file(dir, n->id, "meminfo", b);
+
+        if (r == 0 || r == -EBADMSG) /* a number that was cut lacks its unit */
+                parse_meminfo(n, b->data);
+        return r == -ENOMEM ? r : 0;
+}
+
+/* The counters of vmstat, but numa_* as in numastat, which every kernel has. */
 static int read_counters(const char *dir, struct node *n, struct buffer *b)
 {
+        static const enum vmstat_id numa[] = {VM_NUMA_HIT, VM_NUMA_MISS, VM_NUMA_FOREIGN};
+        struct vmstat numastat;
         int r = read_node_file(dir, n->id, "vmstat", b);
 
-        if (r < 0 && r != -ENOMEM)
-                r = read_node_file(dir, n->id, "numastat", b);
-        if (r < 0) {
+        if (r == 0 || r == -EBADMSG)
+                vmstat_parse(b->data, b->len, &n->vmstat);
+        else
                 n->vmstat.state = source_state_from_errno(r);
+        if (r != -ENOMEM)
+                r = read_node_file(dir, n->id, "numastat", b);
+        if (r < 0)
                 return r == -ENOMEM ? r : 0;
-        }
-        vmstat_parse(b->data, b->len, &n->vmstat);
+        vmstat_parse(b->data, b->len, &numastat);
+        if (n->vmstat.state == SOURCE_ABSENT)
+                n->vmstat = numastat;
+        for (size_t i = 0; i < ELEMENTSOF(numa); i++)
+                if (vmstat_has(&numastat, numa[i])) {
+                        n->vmstat.value[numa[i]] = numastat.value[numa[i]];
+                        n->vmstat.origin[numa[i]] = numastat.origin[numa[i]];
+                }
         return 0;
 }
 
@@ -232,8 +260,8 @@ int nodes_read(const char *root, struct nodes *ret)
                 r = live ? node_from_libnuma(&s, n) : node_topology_from_text(dir, &s, n, &b);
                 if (r >= 0)
                         r = read_counters(dir, n, &b);
-                if (r >= 0 && read_node_file(dir, n->id, "meminfo", &b) == 0)
-                        parse_meminfo(n, b.data);
+                if (r >= 0)
+                        r = read_meminfo(dir, n, &b);
         }
         if (r < 0) {
                 nodes_done(&s);

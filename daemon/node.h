@@ -18,7 +18,7 @@ struct node {
         unsigned *distance; /* to the node at the same index of struct nodes, or NULL. Owned. */
         bool memory_known, memory_odd; /* odd: more free than total, free was capped */
         uint64_t total_bytes, free_bytes;
-        struct vmstat vmstat; /* of the node's vmstat, or numa_* of its numastat */
+        struct vmstat vmstat; /* of the node's vmstat; numa_* of its numastat */
 };
 
 struct nodes {
@@ -31,7 +31,7 @@ void nodes_done(struct nodes *n);
 
 /* Reads every node below root ("" for the live system, where CPU lists and distances come from
  * libnuma as long as it knows the same nodes; libnuma looks once, when it is loaded). A file of a
- * node that is missing or not understood leaves its fields unknown. -ENOMEM; else 0. */
+ * node that is missing, cut short or not understood leaves its fields unknown. -ENOMEM; else 0. */
 _must_check_ int nodes_read(const char *root, struct nodes *ret);
 
 /* The node with this id, or NULL. */
