@@ -211,23 +211,35 @@ static void say_unknown(const char *name)
         (void)fputs(n ? "\n" : "; \"tlbctl explain\" lists them\n", stderr);
 }
 
+/* "label" and value, which goes on in the next lines indented by indent. */
+static void print_led(FILE *f, const char *lead, unsigned indent, const char *value)
+{
+        int column = fprintf(f, "%s", lead);
+
+        text_wrap(f, column > 0 ? (unsigned)column : 0, indent, WIDTH, value);
+}
+
 static int print_topic(FILE *f, size_t i)
 {
         _cleanup_(topic_done) struct topic t = {0};
+        _cleanup_(freep) char *head = NULL;
         int r = topic_get(i, &t);
 
         if (r < 0)
                 return r;
-        if (t.kind == TOPIC_KEY)
-                (void)fprintf(f, "%s= (key of tlbd.conf)\n\n    ", t.name);
-        else
-                (void)fprintf(f, "%s (%s): %s\n\n    ", t.name, topic_kind_name(t.kind), t.title);
-        text_wrap(f, 4, 4, WIDTH, t.text);
+        head = strf("%s%s (%s): ", t.name, t.kind == TOPIC_KEY ? "=" : "", topic_kind_name(t.kind));
+        if (!head)
+                return -ENOMEM;
+        print_led(f, head, 4, t.kind == TOPIC_KEY ? "setting of tlbd.conf" : t.title);
+        (void)fputc('\n', f);
+        print_led(f, "    ", 4, t.text);
         (void)fputc('\n', f);
         for (size_t k = 0; k < ELEMENTSOF(t.fact) && t.fact[k].label; k++) {
-                int column = fprintf(f, "    %s: ", t.fact[k].label);
+                _cleanup_(freep) char *label = strf("    %s: ", t.fact[k].label);
 
-                text_wrap(f, (unsigned)(column > 0 ? column : 0), 8, WIDTH, t.fact[k].value);
+                if (!label)
+                        return -ENOMEM;
+                print_led(f, label, 8, t.fact[k].value);
         }
         return 0;
 }
@@ -246,10 +258,8 @@ static int print_list(FILE *f)
                 if (kind != (int)t.kind)
                         (void)fprintf(f, "%s%s\n", i ? "\n" : "", heading[t.kind]);
                 kind = (int)t.kind;
-                if (t.kind == TOPIC_KEY)
-                        (void)fprintf(f, "  %-33s [%s]\n", t.name, t.title);
-                else
-                        (void)fprintf(f, "  %-33s %s\n", t.name, t.title);
+                (void)fprintf(f, "  %-33s ", t.name);
+                text_wrap(f, 36, 36, WIDTH, t.kind == TOPIC_KEY ? t.fact[0].value : t.title);
         }
         return 0;
 }

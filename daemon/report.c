@@ -127,17 +127,30 @@ static void print_raised(const struct report *r, struct json_object *c)
                 paragraph(r, "", 10, hint);
 }
 
+/* Why a condition that is not raised could not be judged, or NULL: it could. */
+static const char *why_not_judged(const struct report *r, struct json_object *c)
+{
+        const char *reason = status_text(c, "reason"), *metric = status_text(c, "metric");
+        struct json_object *m =
+                metric ? status_object(status_object(r->status, "metrics"), metric) : NULL;
+        const char *validity = status_text(m, "validity");
+
+        if (reason && *reason)
+                return reason;
+        if (!validity || strcmp(validity, "ok") == 0 || strcmp(validity, "hotplug") == 0 ||
+            strcmp(validity, "idle") == 0)
+                return NULL;
+        return status_why(r->status, metric, m);
+}
+
 static void print_quiet(const struct report *r, struct json_object *c)
 {
         _cleanup_(freep) char *name = text_safe(status_text(c, "name"));
         _cleanup_(freep) char *figures = condition_figures(c);
-        const char *reason = status_text(c, "reason");
+        const char *why = why_not_judged(r, c);
 
-        (void)fprintf(r->f, "  ok      %-25s ", name ? name : "-");
-        text_wrap(r->f, 36, 36, r->width,
-                  reason && *reason ? reason
-                  : figures         ? figures
-                                    : "nothing to judge");
+        (void)fprintf(r->f, "  %-7s %-25s ", why ? "?" : "ok", name ? name : "-");
+        text_wrap(r->f, 36, 36, r->width, why ? why : figures ? figures : "nothing to judge");
 }
 
 static void print_conditions(const struct report *r)
@@ -234,6 +247,7 @@ static void print_value(const struct report *r, const char *name, int id, struct
 static void print_metric(const struct report *r, const char *name, int id, struct json_object *m)
 {
         _cleanup_(freep) char *safe = text_safe(name);
+        const char *why = status_why(r->status, name, m);
 
         (void)fprintf(r->f, "  %-*s ", NAME_COLUMNS, safe ? safe : "-");
         if (!isnan(status_number(m, "value"))) {
@@ -242,8 +256,7 @@ static void print_metric(const struct report *r, const char *name, int id, struc
         }
         (void)fprintf(r->f, "%*s ", VALUE_COLUMNS, "-");
         text_wrap(r->f, 2 + NAME_COLUMNS + 1 + VALUE_COLUMNS + 1,
-                  2 + NAME_COLUMNS + 1 + VALUE_COLUMNS + 1, r->width,
-                  status_why(r->status, name, m));
+                  2 + NAME_COLUMNS + 1 + VALUE_COLUMNS + 1, r->width, why ? why : "not a number");
 }
 
 /* The metrics this program does not know: of a tlbd that is newer. */
@@ -317,7 +330,7 @@ static void print_distance(const struct report *r, struct json_object *n)
 {
         struct json_object *distance = status_object(n, "distance");
 
-        if (!distance)
+        if (!distance || json_object_object_length(distance) == 0)
                 return;
         (void)fprintf(r->f, "  distance from %.0f:", status_number(n, "id"));
         json_object_object_foreach(distance, id, d)

@@ -131,7 +131,12 @@ int status_fresh(struct json_object *status, uint64_t now_ns, char **ret_reason)
                                    pid >= 1 ? pid : 0);
                 return -ESTALE;
         }
-        if (!(age <= limit) || age < -2) { /* ahead: of an earlier boot */
+        if (!(age >= -2)) { /* the clock starts anew with each boot */
+                *ret_reason = strf(
+                        "tlbd (pid %.0f) wrote this in an earlier boot, it is out of date", pid);
+                return -ESTALE;
+        }
+        if (!(age <= limit)) {
                 *ret_reason = strf("tlbd (pid %.0f) last wrote %s ago, this is out of date", pid,
                                    text_duration(text, age));
                 return -ESTALE;
@@ -188,7 +193,7 @@ static const char *why_source(struct json_object *status, enum origin origin)
         if (!state || strcmp(state, "ok") == 0)
                 return NULL;
         if (strcmp(state, "off") == 0)
-                return "switched off (boot with psi=1)";
+                return "off (boot with psi=1)";
         if (strcmp(state, "denied") == 0)
                 return "no permission to read it";
         if (strcmp(state, "unread") == 0)
@@ -226,15 +231,15 @@ const char *status_why(struct json_object *status, const char *name, struct json
         if (strcmp(validity, "ok") == 0)
                 return NULL;
         if (strcmp(validity, "hotplug") == 0)
-                return "CPUs came or went";
+                return "CPUs changed";
         if (strcmp(validity, "idle") == 0)
                 return id >= 0 && origin_of[id].idle ? origin_of[id].idle : "nothing happened";
         if (strcmp(validity, "wrapped") == 0)
-                return "a counter jumped impossibly: left out";
+                return "a counter jumped: left out";
         if (strcmp(validity, "paravirt") == 0)
-                return "flushed by the hypervisor: not visible here";
+                return "hypervisor flushes: not visible";
         if (strcmp(validity, "broadcast") == 0)
-                return "flushed without interrupts (INVLPGB)";
+                return "no interrupts needed (INVLPGB)";
         if (strcmp(validity, "unsupported") == 0)
                 return why_unsupported(status, id, metric);
         return "not known";

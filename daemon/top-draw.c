@@ -108,9 +108,9 @@ static unsigned draw_condition(struct canvas *c, unsigned row, struct json_objec
         _cleanup_(freep) char *line = NULL;
 
         if (metric && !isnan(value))
-                figures = strf(": %s is %s, threshold %s", metric, text_number(number, value),
+                figures = strf(": %s %s, limit %s", metric, text_number(number, value),
                                text_number(threshold, status_number(condition, "threshold")));
-        line = strf("RAISED %s for %s%s", name ? name : "-",
+        line = strf("RAISED %s, %s%s", name ? name : "-",
                     text_duration(since, status_number(condition, "since_s")),
                     figures ? figures : "");
         put(c, row, 0, CANVAS_ALARM, line);
@@ -315,12 +315,12 @@ static char heat(const struct strip *s, size_t i)
         return (char)('0' + (level > HEAT_LEVELS ? HEAT_LEVELS : level));
 }
 
-/* What follows the label of a row: a multiple of 8 cells if that many fit. */
+/* What follows the label of a row: a multiple of 16 cells if that many fit. */
 static unsigned strip_columns(const struct canvas *c)
 {
         unsigned room = c->cols > STRIP_LABEL ? c->cols - STRIP_LABEL : 0;
 
-        return room >= 8 ? room - room % 8 : room;
+        return room >= 16 ? room - room % 16 : room;
 }
 
 static unsigned draw_strip_rows(struct canvas *c, unsigned row, unsigned end, const struct strip *s)
@@ -408,24 +408,24 @@ static unsigned draw_nodes(struct canvas *c, unsigned row, unsigned end, const s
 static void draw_footer(struct canvas *c, unsigned row, const struct top_view *v)
 {
         put(c, row, 0, CANVAS_DIM,
-            v->keys ? "q quit   * counts all causes   ~ CPUs came or went"
-                    : "* counts all causes   ~ CPUs came or went");
+            v->keys ? "q quit   * counts all causes   ~ CPUs changed"
+                    : "* counts all causes   ~ CPUs changed");
 }
 
 /* Rows below the metrics go to the CPUs, of which there may be thousands, but for what the nodes
- * need, up to a third. */
-static int draw_rest(struct canvas *c, unsigned row, unsigned end, const struct top_view *v)
+ * need, up to a third. *row is where to begin, and then the row after the last one. */
+static int draw_rest(struct canvas *c, unsigned *row, unsigned end, const struct top_view *v)
 {
         _cleanup_(strip_done) struct strip s = {0};
         size_t n = status_length(status_array(v->status, "nodes"));
-        unsigned left = end > row ? end - row : 0, nodes, blank = left >= 8;
+        unsigned left = end > *row ? end - *row : 0, nodes, blank = left >= 8;
         int r = strip_init(&s, v->status);
 
         if (r < 0)
                 return r;
         nodes = n + 1 + blank < left / 3 ? (unsigned)(n + 1 + blank) : left / 3;
-        row = draw_strip(c, row, end - nodes, &s);
-        draw_nodes(c, row + blank, end, v);
+        *row = draw_strip(c, *row, end - nodes, &s);
+        *row = draw_nodes(c, *row + blank, end, v);
         return 0;
 }
 
@@ -437,8 +437,9 @@ int top_draw(struct canvas *c, const struct top_view *v)
         row = draw_title(c, v);
         row = draw_conditions(c, row, v) + blank;
         row = draw_items(c, row, v) + blank;
-        r = draw_rest(c, row, c->rows - footer, v);
+        r = draw_rest(c, &row, c->rows - footer, v);
+        /* Text ends where its content ends, a screen at its lower edge. */
         if (footer)
-                draw_footer(c, c->rows - 1, v);
+                draw_footer(c, v->keys || row + 1 >= c->rows ? c->rows - 1 : row + 1, v);
         return r;
 }
