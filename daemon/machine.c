@@ -41,6 +41,29 @@ static bool has_flag(const char *cpuinfo, const char *flag)
         return false;
 }
 
+bool machine_kernel_broadcasts(const char *release, const char *cmdline)
+{
+        unsigned major, minor;
+
+        if (sscanf(release, "%u.%u", &major, &minor) != 2 || major < 6 ||
+            (major == 6 && minor < 15))
+                return false;
+        for (const char *p = cmdline; (p = strstr(p, "tlbi=ipi")); p++)
+                if ((p == cmdline || p[-1] == ' ') && strchr(" \n", p[8]))
+                        return false;
+        return true;
+}
+
+/* Asked of this machine's CPU and kernel. */
+static bool live_broadcast(const char *release)
+{
+        _cleanup_(buffer_done) struct buffer b = {0};
+
+        return cpu_has_invlpgb() &&
+               machine_kernel_broadcasts(release,
+                                         buffer_read_path(&b, "/proc/cmdline") == 0 ? b.data : "");
+}
+
 static bool exists(const char *root, const char *path)
 {
         _cleanup_(freep) char *full = path_join(root, path);
@@ -71,9 +94,9 @@ int machine_read(const char *root, struct machine *ret)
                 ret->hypervisor = has_flag(b.data, "hypervisor");
                 ret->broadcast = has_flag(b.data, "invlpgb");
         }
-        if (!root || !*root)
-                ret->broadcast |= cpu_has_invlpgb();
         read_release(root, &b, ret);
+        if (!root || !*root)
+                ret->broadcast |= live_broadcast(ret->release);
         r = boot_id_read(root, ret->boot_id);
         if (r == -ENOMEM)
                 return r;
