@@ -3,19 +3,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 static const struct {
         const char *name, *path;
 } source_table[SOURCE_COUNT] = {
-    [SOURCE_VMSTAT] = {"vmstat", "/proc/vmstat"},
-    [SOURCE_STAT] = {"stat", "/proc/stat"},
-    [SOURCE_PRESSURE_MEMORY] = {"pressure_memory", "/proc/pressure/memory"},
-    [SOURCE_PRESSURE_CPU] = {"pressure_cpu", "/proc/pressure/cpu"},
-    [SOURCE_PRESSURE_IRQ] = {"pressure_irq", "/proc/pressure/irq"},
-    [SOURCE_INTERRUPTS] = {"interrupts", "/proc/interrupts"},
-    [SOURCE_NODES] = {"nodes", "/sys/devices/system/node"},
+        [SOURCE_VMSTAT] = {"vmstat", "/proc/vmstat"},
+        [SOURCE_STAT] = {"stat", "/proc/stat"},
+        [SOURCE_PRESSURE_MEMORY] = {"pressure_memory", "/proc/pressure/memory"},
+        [SOURCE_PRESSURE_CPU] = {"pressure_cpu", "/proc/pressure/cpu"},
+        [SOURCE_PRESSURE_IRQ] = {"pressure_irq", "/proc/pressure/irq"},
+        [SOURCE_INTERRUPTS] = {"interrupts", "/proc/interrupts"},
+        [SOURCE_NODES] = {"nodes", "/sys/devices/system/node"},
 };
 
 const char *source_name(enum source_id id)
@@ -118,7 +119,7 @@ static int read_text(struct sources *s, enum source_id id, struct sample *ret)
                         pressure_parse(s->scratch.data, s->scratch.len, pressure_of(ret, id));
                 else
                         *pressure_of(ret, id) =
-                            (struct pressure){.state = source_state_from_errno(r)};
+                                (struct pressure){.state = source_state_from_errno(r)};
                 return 0;
         }
 }
@@ -128,16 +129,15 @@ static void mark_paravirt(struct sample *s, const struct machine *machine)
 {
         struct interrupts *i = &s->interrupts;
         const struct interrupts_row *cal = interrupts_row(i, "CAL");
-        bool active;
 
-        if (!machine->hypervisor || i->n_cpus < 2)
+        /* CPUs that have called each other since boot have flushed for each other too. Not
+         * nr_tlb_remote_flush_received: a flush by the hypervisor does not count there either. */
+        if (!machine->hypervisor || i->n_cpus < 2 || !cal || cal->state != SOURCE_OK ||
+            cal->sum == 0)
                 return;
-        active = vmstat_has(&s->vmstat, VM_NR_TLB_REMOTE_FLUSH_RECEIVED)
-                     ? s->vmstat.value[VM_NR_TLB_REMOTE_FLUSH_RECEIVED] > 0
-                     : cal && cal->state == SOURCE_OK && cal->sum > 0;
         for (size_t r = 0; r < i->n_rows; r++)
-                if (i->row[r].label[0] == 'T' && i->row[r].state == SOURCE_OK &&
-                    i->row[r].sum == 0 && active)
+                if (strcmp(i->row[r].label, "TLB") == 0 && i->row[r].state == SOURCE_OK &&
+                    i->row[r].sum == 0)
                         i->row[r].state = SOURCE_PARAVIRT;
 }
 
@@ -157,7 +157,7 @@ static int read_interrupts(struct sources *s, const struct machine *machine, str
         r = interrupts_read_fd(&ret->interrupts, s->fd[SOURCE_INTERRUPTS], &s->scratch);
         if (r < 0)
                 return r;
-        if (ret->interrupts.state == SOURCE_ERROR || ret->interrupts.state == SOURCE_DENIED)
+        if (ret->interrupts.n_cpus == 0)
                 source_close(s, SOURCE_INTERRUPTS);
         mark_paravirt(ret, machine);
         return 0;
@@ -182,10 +182,10 @@ int sources_read(struct sources *s, unsigned mask, const struct machine *machine
 {
         uint64_t before = now_cputime_ns();
 
-        ret->time_ns = now_boottime_ns();
         ret->awake_ns = now_monotonic_ns();
+        ret->time_ns = now_boottime_ns(); /* the later one, so that it is never behind */
         ret->read = mask;
-        /* vmstat first: interrupts are judged with it, and it is the cheap one. */
+        /* In the order of the list: the cheap ones first, close together in time. */
         for (enum source_id id = 0; id < SOURCE_COUNT; id++) {
                 uint64_t after;
                 int r;
@@ -231,7 +231,7 @@ size_t sample_cpus(const struct sample *s)
 {
         if (s->read & 1u << SOURCE_INTERRUPTS && s->interrupts.n_cpus > 0)
                 return s->interrupts.n_cpus;
-        return s->stat.n_cpus;
+        return s->read & 1u << SOURCE_STAT ? s->stat.n_cpus : 0;
 }
 
 static int copy_stat(struct procstat *to, const struct procstat *from)

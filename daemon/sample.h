@@ -26,7 +26,7 @@ enum source_id {
 
 /* Bit masks of sources for sources_read(). */
 #define SOURCES_FAST                                                                               \
-        (1u << SOURCE_VMSTAT | 1u << SOURCE_STAT | 1u << SOURCE_PRESSURE_MEMORY |                   \
+        (1u << SOURCE_VMSTAT | 1u << SOURCE_STAT | 1u << SOURCE_PRESSURE_MEMORY |                  \
          1u << SOURCE_PRESSURE_CPU | 1u << SOURCE_PRESSURE_IRQ)
 #define SOURCES_ALL ((1u << SOURCE_COUNT) - 1)
 
@@ -60,10 +60,10 @@ void sources_done(struct sources *s);
 _must_check_ int sample_init(struct sample *s);
 void sample_done(struct sample *s);
 
-/* Reads the sources of mask into *ret, which sample_init() prepared. A source that cannot be read is
- * a state in *ret; its file is opened anew the next time. machine decides whether a TLB row of
+/* Reads the sources of mask into *ret, which sample_init() prepared. A source that cannot be read
+ * is a state in *ret; its file is opened anew the next time. machine decides whether a TLB row of
  * zeros means that the hypervisor flushes (state PARAVIRT): a guest of two CPUs or more in which
- * remote flushes or function-call interrupts have happened. -ENOMEM. */
+ * function-call interrupts have happened. -ENOMEM. */
 _must_check_ int sources_read(struct sources *s, unsigned mask, const struct machine *machine,
                               struct sample *ret);
 
