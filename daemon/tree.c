@@ -337,12 +337,14 @@ int tree_read(const char *root, struct json_object **ret)
 
 /* ---- difference ------------------------------------------------------------------------------- */
 
+static bool boot_known(const struct machine *m)
+{
+        return m->boot_id[strspn(m->boot_id, "0-")] != '\0';
+}
+
 static bool boots_differ(const struct machine *a, const struct machine *b)
 {
-        static const char unknown[] = "00000000-0000-0000-0000-000000000000";
-
-        return a->boot_id[0] && b->boot_id[0] && strcmp(a->boot_id, unknown) != 0 &&
-               strcmp(b->boot_id, unknown) != 0 && strcmp(a->boot_id, b->boot_id) != 0;
+        return boot_known(a) && boot_known(b) && strcmp(a->boot_id, b->boot_id) != 0;
 }
 
 static int check_pair(const struct tree *before, const struct tree *after, double *interval_s,
