@@ -5,6 +5,12 @@
 #include <math.h>
 #include <string.h>
 
+static const char *unknown(char buf[static TEXT_NUMBER_MAX])
+{
+        (void)snprintf(buf, TEXT_NUMBER_MAX, "-");
+        return buf;
+}
+
 /* Puts a comma between groups of three digits of a whole number below 1e15. */
 static const char *with_commas(char buf[static TEXT_NUMBER_MAX], double value)
 {
@@ -47,7 +53,7 @@ const char *text_number(char buf[static TEXT_NUMBER_MAX], double value)
         int decimals;
 
         if (!isfinite(value))
-                return strcpy(buf, "-");
+                return unknown(buf);
         if (size < 1e15 && (value == floor(value) || size >= 999.5))
                 return with_commas(buf, round(value));
         if (size >= 1e15 || size < 1e-4) {
@@ -68,7 +74,7 @@ const char *text_bytes(char buf[static TEXT_NUMBER_MAX], double bytes)
         size_t u = 0;
 
         if (!isfinite(bytes) || bytes < 0)
-                return strcpy(buf, "-");
+                return unknown(buf);
         while (bytes >= 1000 && u + 1 < ELEMENTSOF(unit)) {
                 bytes /= 1024;
                 u++;
@@ -86,7 +92,7 @@ const char *text_duration(char buf[static TEXT_NUMBER_MAX], double seconds)
         double s = floor(seconds);
 
         if (!isfinite(seconds) || seconds < 0 || seconds > 1e11)
-                return strcpy(buf, "-");
+                return unknown(buf);
         if (seconds > 0 && seconds < 1)
                 (void)snprintf(buf, TEXT_NUMBER_MAX, "%.20s ms",
                                text_number(number, seconds < 1e-3 ? seconds * 1e3

@@ -39,11 +39,10 @@ void canvas_done(struct canvas *c)
 
 static void put_char(struct canvas *c, unsigned row, unsigned col, enum canvas_style style, char ch)
 {
-        bool printable = ch >= ' ' && ch <= '~';
-
+        if (ch < ' ' || ch > '~')
+                ch = '?';
         if (row < c->rows && col < c->cols)
-                c->cell[(size_t)row * c->cols + col] =
-                        (struct cell){printable ? ch : '?', (unsigned char)style};
+                c->cell[(size_t)row * c->cols + col] = (struct cell){ch, (unsigned char)style};
 }
 
 static void put(struct canvas *c, unsigned row, unsigned col, enum canvas_style style,
