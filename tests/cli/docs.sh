@@ -9,7 +9,7 @@ daemon=$(dirname "$0")/../../daemon
 
 # has TEXT FILE WORD: WORD stands in FILE, scdoc's and roff's escapes aside.
 has() {
-	if sed 's/\\//g' "$2" | grep -qF -- "$3"; then pass "$1"; else fail "$1" "not in it: $3"; fi
+	if sed 's/\\//g' "$2" | grep -F -- "$3" > /dev/null; then pass "$1"; else fail "$1" "not in it: $3"; fi
 }
 
 # --- man pages

@@ -69,7 +69,7 @@ fi
 tmux_() { tmux -S "$tap_dir/tmux" -f /dev/null "$@"; }
 trap 'tmux_ kill-server 2> /dev/null || true; rm -rf "$tap_dir"' EXIT
 screen() { tmux_ capture-pane -p -t top; }
-shows() { screen | grep -qE -- "$1"; }
+shows() { screen | grep -E -- "$1"; } # not -q: it would end "screen" by a signal
 # starts WIDTH HEIGHT [LOCALE [TERM]]
 start() {
 	rm -f "$tap_dir/rc"
