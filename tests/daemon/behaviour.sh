@@ -192,6 +192,22 @@ start
 matches 'a kernel without NUMA balancing is a state' "$(field 'd["notes"]')" 'NUMA balancing is not in this kernel'
 finish TERM
 
+# --- suspend, and a wall clock that is set
+interrupts_file '0 1 2 3' '0 0 0 0' '5 5 5 5' '9 9 9 9' > "$root/proc/interrupts"
+export TLBD_CLOCK_JUMP=$tap_dir/jump
+LD_PRELOAD=$TLBD_CLOCK start --interval 1
+unset TLBD_CLOCK_JUMP
+touch "$tap_dir/jump"
+interrupts_file '0 1 2 3' '1000 0 0 0' '5 5 5 5' '9 9 9 9' > "$tap_dir/i"
+cat "$tap_dir/i" > "$root/proc/interrupts"
+rate=
+busy() { rate=$(field 'int(d["metrics"]["tlb_interrupts_per_s_max_cpu"]["value"] or 0)'); (( rate > 0 )); }
+wait_for 10 busy || true
+is "a suspend does not dilute a rate (1000 interrupts in a second: $rate/s)" $(( rate > 300 && rate < 1500 )) 1
+matches 'the clock did jump' "$(field 'd["realtime_ns"] / 1e9 - '"$(date +%s)"' > 364 * 86400')" true
+is 'and nothing is logged for it' "$(grep -vc 'has no /sys/kernel/mm/tlb_batch' "$tap_dir/log")" 0
+finish TERM
+
 # --- its own cost
 budget=0.001
 start
