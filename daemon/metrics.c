@@ -2,6 +2,7 @@
 #include "metrics.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 const struct metric_info metric_table[METRIC_COUNT] = {
@@ -84,7 +85,7 @@ static struct delta vmstat_delta(const struct vmstat *before, const struct vmsta
         return counter_delta(before->value[id], after->value[id], limit);
 }
 
-/* Adds b to a: unknown parts that this kernel does not have are left out, a broken one spoils all. */
+/* Adds b to a: unknown parts are left out, a broken one spoils all. */
 static struct delta delta_add(struct delta a, struct delta b)
 {
         if (a.validity == VALIDITY_WRAPPED || b.validity == VALIDITY_UNSUPPORTED)
@@ -95,25 +96,51 @@ static struct delta delta_add(struct delta a, struct delta b)
         return a;
 }
 
+/* The sum of counters, of which this kernel may lack some (all: of which it has all or none). Not
+ * known if one of them came or went, or could be in a part of the file that was cut off. */
 static struct delta vmstat_sum_of(const struct vmstat *before, const struct vmstat *after,
-                                  const enum vmstat_id *id, size_t n, double limit)
+                                  const enum vmstat_id *id, size_t n, bool all, double limit)
 {
+        bool whole = before->state == SOURCE_OK && after->state == SOURCE_OK && !all;
         struct delta sum = {.validity = VALIDITY_UNSUPPORTED};
+        bool known = true;
 
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
                 sum = delta_add(sum, vmstat_delta(before, after, id[i], limit));
+                known &= before->origin[id[i]] == after->origin[id[i]] &&
+                         (whole || vmstat_has(after, id[i]));
+        }
+        if (sum.value > limit)
+                sum.validity = VALIDITY_WRAPPED;
+        if (!known && sum.validity != VALIDITY_WRAPPED)
+                sum.validity = VALIDITY_UNSUPPORTED;
         return sum;
+}
+
+/* Whether both samples have read a source. */
+static bool both_read(const struct pair *p, enum source_id id)
+{
+        return p->before->read & p->after->read & 1u << id;
 }
 
 static struct delta vm(const struct pair *p, enum vmstat_id id)
 {
+        if (!both_read(p, SOURCE_VMSTAT))
+                return (struct delta){.validity = VALIDITY_UNSUPPORTED};
         return vmstat_delta(&p->before->vmstat, &p->after->vmstat, id, p->limit);
 }
 
+static struct delta vm_sum(const struct pair *p, const enum vmstat_id *id, size_t n, bool all)
+{
+        if (!both_read(p, SOURCE_VMSTAT))
+                return (struct delta){.validity = VALIDITY_UNSUPPORTED};
+        return vmstat_sum_of(&p->before->vmstat, &p->after->vmstat, id, n, all, p->limit);
+}
+
+/* Of counters that a kernel has all or none of. */
 #define VM_SUM(p, ...)                                                                             \
-        vmstat_sum_of(&(p)->before->vmstat, &(p)->after->vmstat,                                   \
-                      (const enum vmstat_id[]){__VA_ARGS__},                                       \
-                      ELEMENTSOF(((const enum vmstat_id[]){__VA_ARGS__})), (p)->limit)
+        vm_sum((p), (const enum vmstat_id[]){__VA_ARGS__},                                         \
+               ELEMENTSOF(((const enum vmstat_id[]){__VA_ARGS__})), true)
 
 static const enum vmstat_id steal_ids[] = {VM_PGSTEAL_KSWAPD, VM_PGSTEAL_DIRECT,
                                            VM_PGSTEAL_KHUGEPAGED, VM_PGSTEAL_PROACTIVE};
@@ -124,7 +151,7 @@ static const enum vmstat_id demote_ids[] = {VM_PGDEMOTE_KSWAPD, VM_PGDEMOTE_DIRE
 
 static struct delta vm_list(const struct pair *p, const enum vmstat_id *id, size_t n)
 {
-        return vmstat_sum_of(&p->before->vmstat, &p->after->vmstat, id, n, p->limit);
+        return vm_sum(p, id, n, false);
 }
 
 static struct metric rate(const struct pair *p, struct delta d)
@@ -145,8 +172,8 @@ static struct metric ratio(struct delta numerator, struct delta denominator)
         if (denominator.value <= 0)
                 return (struct metric){.validity = VALIDITY_IDLE};
         return (struct metric){.validity = numerator.validity == VALIDITY_HOTPLUG
-                                               ? VALIDITY_HOTPLUG
-                                               : denominator.validity,
+                                                   ? VALIDITY_HOTPLUG
+                                                   : denominator.validity,
                                .value = numerator.value / denominator.value};
 }
 
@@ -165,17 +192,27 @@ static void set(const struct pair *p, enum metric_id id, struct metric m)
         p->out->metric[id] = m;
 }
 
+/* The difference of a 32-bit counter: more than half its range is a counter that fell. */
+static bool row_delta_credible(const struct pair *p, const struct interrupts_delta *d)
+{
+        double limit = (double)(UINT32_MAX / 2);
+
+        if (p->interval_s > 0)
+                limit = fmin(limit, METRICS_MAX_PER_CPU_AND_SECOND * p->interval_s);
+        return (double)d->max_cpu <= limit;
+}
+
 /* The interrupts of the TLB row, per CPU. */
 static int row_delta(const struct pair *p, struct delta *ret, struct interrupts_delta *ret_detail)
 {
-        const struct interrupts_row *row = interrupts_row(&p->after->interrupts, "TLB");
-        bool both = p->before->read & p->after->read & 1u << SOURCE_INTERRUPTS;
+        const struct interrupts_row *before = interrupts_row(&p->before->interrupts, "TLB");
+        const struct interrupts_row *after = interrupts_row(&p->after->interrupts, "TLB");
         int r;
 
         *ret = (struct delta){.validity = VALIDITY_UNSUPPORTED};
-        if (!both || !row)
+        if (!both_read(p, SOURCE_INTERRUPTS) || !before || !after)
                 return 0;
-        if (row->state == SOURCE_PARAVIRT) {
+        if (before->state == SOURCE_PARAVIRT || after->state == SOURCE_PARAVIRT) {
                 ret->validity = VALIDITY_PARAVIRT;
                 return 0;
         }
@@ -184,20 +221,43 @@ static int row_delta(const struct pair *p, struct delta *ret, struct interrupts_
                 return 0;
         if (r < 0)
                 return r;
-        if (p->interval_s > 0 &&
-            (double)ret_detail->max_cpu > METRICS_MAX_PER_CPU_AND_SECOND * p->interval_s)
+        if (!row_delta_credible(p, ret_detail))
                 ret->validity = VALIDITY_WRAPPED;
         else
                 *ret = (struct delta){ret_detail->n_only_before || ret_detail->n_only_after
-                                          ? VALIDITY_HOTPLUG
-                                          : VALIDITY_OK,
+                                              ? VALIDITY_HOTPLUG
+                                              : VALIDITY_OK,
                                       (double)ret_detail->total};
         return 0;
 }
 
-static struct delta broadcast_instead(const struct pair *p, struct delta d)
+static const enum vmstat_id cause_ids[] = {VM_TLB_SHOOTDOWN_OTHER, VM_TLB_SHOOTDOWN_NUMA_SCAN,
+                                           VM_TLB_SHOOTDOWN_NUMA_MIGRATE, VM_TLB_SHOOTDOWN_RECLAIM,
+                                           VM_TLB_SHOOTDOWN_COMPACTION};
+
+/* Whether the hypervisor flushes, so that no counter of ours moves: the TLB row said so when it was
+ * last read, or a guest of several CPUs has not counted one interrupt since it booted. */
+static bool hypervisor_flushes(const struct pair *p)
 {
-        if (p->machine->broadcast && delta_usable(d))
+        const struct interrupts_row *row = interrupts_row(&p->after->interrupts, "TLB");
+
+        if (row && row->state == SOURCE_PARAVIRT)
+                return true;
+        if (!p->machine->hypervisor || sample_cpus(p->after) < 2)
+                return false;
+        for (size_t i = 0; i < ELEMENTSOF(cause_ids); i++)
+                if (!vmstat_has(&p->after->vmstat, cause_ids[i]) ||
+                    p->after->vmstat.value[cause_ids[i]] > 0)
+                        return false;
+        return true;
+}
+
+/* A number of interrupts, unless interrupts are not what flushing costs on this machine. */
+static struct delta if_visible(const struct pair *p, struct delta d)
+{
+        if (delta_usable(d) && hypervisor_flushes(p))
+                d.validity = VALIDITY_PARAVIRT;
+        else if (delta_usable(d) && p->machine->broadcast)
                 d.validity = VALIDITY_BROADCAST;
         return d;
 }
@@ -205,9 +265,7 @@ static struct delta broadcast_instead(const struct pair *p, struct delta d)
 /* Every interrupt, by the source that says it best. */
 static struct delta tlb_total(const struct pair *p, struct delta row)
 {
-        struct delta causes = VM_SUM(p, VM_TLB_SHOOTDOWN_OTHER, VM_TLB_SHOOTDOWN_NUMA_SCAN,
-                                     VM_TLB_SHOOTDOWN_NUMA_MIGRATE, VM_TLB_SHOOTDOWN_RECLAIM,
-                                     VM_TLB_SHOOTDOWN_COMPACTION);
+        struct delta causes = vm_sum(p, cause_ids, ELEMENTSOF(cause_ids), true);
 
         if (causes.validity != VALIDITY_UNSUPPORTED)
                 return causes;
@@ -232,11 +290,11 @@ static int derive_tlb(const struct pair *p)
                 enum metric_id metric;
                 enum vmstat_id counter;
         } cause[] = {
-            {METRIC_TLB_NUMA_SCAN, VM_TLB_SHOOTDOWN_NUMA_SCAN},
-            {METRIC_TLB_NUMA_MIGRATE, VM_TLB_SHOOTDOWN_NUMA_MIGRATE},
-            {METRIC_TLB_RECLAIM, VM_TLB_SHOOTDOWN_RECLAIM},
-            {METRIC_TLB_COMPACTION, VM_TLB_SHOOTDOWN_COMPACTION},
-            {METRIC_TLB_OTHER, VM_TLB_SHOOTDOWN_OTHER},
+                {METRIC_TLB_NUMA_SCAN, VM_TLB_SHOOTDOWN_NUMA_SCAN},
+                {METRIC_TLB_NUMA_MIGRATE, VM_TLB_SHOOTDOWN_NUMA_MIGRATE},
+                {METRIC_TLB_RECLAIM, VM_TLB_SHOOTDOWN_RECLAIM},
+                {METRIC_TLB_COMPACTION, VM_TLB_SHOOTDOWN_COMPACTION},
+                {METRIC_TLB_OTHER, VM_TLB_SHOOTDOWN_OTHER},
         };
         struct interrupts_delta detail = {0};
         struct delta row, total, numa, reclaim;
@@ -244,17 +302,15 @@ static int derive_tlb(const struct pair *p)
 
         if (r < 0)
                 return r;
-        row = broadcast_instead(p, row);
-        total = broadcast_instead(p, tlb_total(p, row));
+        row = if_visible(p, row);
+        total = if_visible(p, tlb_total(p, row));
         set(p, METRIC_TLB, rate(p, total));
-        set(p, METRIC_TLB_MAX_CPU,
-            rate(p, (struct delta){row.validity, (double)detail.max_cpu}));
+        set(p, METRIC_TLB_MAX_CPU, rate(p, (struct delta){row.validity, (double)detail.max_cpu}));
         set(p, METRIC_TLB_MEDIAN_CPU, rate(p, (struct delta){row.validity, detail.median_cpu}));
         for (size_t i = 0; i < ELEMENTSOF(cause); i++)
-                set(p, cause[i].metric, rate(p, broadcast_instead(p, vm(p, cause[i].counter))));
-        numa = broadcast_instead(
-            p, VM_SUM(p, VM_TLB_SHOOTDOWN_NUMA_SCAN, VM_TLB_SHOOTDOWN_NUMA_MIGRATE));
-        reclaim = broadcast_instead(p, vm(p, VM_TLB_SHOOTDOWN_RECLAIM));
+                set(p, cause[i].metric, rate(p, if_visible(p, vm(p, cause[i].counter))));
+        numa = if_visible(p, VM_SUM(p, VM_TLB_SHOOTDOWN_NUMA_SCAN, VM_TLB_SHOOTDOWN_NUMA_MIGRATE));
+        reclaim = if_visible(p, vm(p, VM_TLB_SHOOTDOWN_RECLAIM));
         set(p, METRIC_TLB_PER_MIGRATED, per_page(numa, total, vm(p, VM_NUMA_PAGES_MIGRATED)));
         set(p, METRIC_TLB_PER_RECLAIMED,
             per_page(reclaim, total, vm_list(p, steal_ids, ELEMENTSOF(steal_ids))));
@@ -267,7 +323,8 @@ static void derive_balancing(const struct pair *p)
         struct delta tables = ptes;
 
         tables.value /= PTES_PER_TABLE;
-        set(p, METRIC_LOCALITY, share(vm(p, VM_NUMA_HINT_FAULTS_LOCAL), vm(p, VM_NUMA_HINT_FAULTS)));
+        set(p, METRIC_LOCALITY,
+            share(vm(p, VM_NUMA_HINT_FAULTS_LOCAL), vm(p, VM_NUMA_HINT_FAULTS)));
         set(p, METRIC_PAGES_MIGRATED, rate(p, vm(p, VM_NUMA_PAGES_MIGRATED)));
         set(p, METRIC_PAGES_PROMOTED, rate(p, vm(p, VM_PGPROMOTE_SUCCESS)));
         set(p, METRIC_PAGES_DEMOTED, rate(p, vm_list(p, demote_ids, ELEMENTSOF(demote_ids))));
@@ -295,10 +352,8 @@ static void derive_reclaim(const struct pair *p)
 
 static struct delta jiffies(const struct pair *p, uint64_t before, uint64_t after)
 {
-        bool both = p->before->read & p->after->read & 1u << SOURCE_STAT &&
-                    p->before->stat.state == SOURCE_OK && p->after->stat.state == SOURCE_OK;
-
-        if (!both)
+        if (!both_read(p, SOURCE_STAT) || p->before->stat.state != SOURCE_OK ||
+            p->after->stat.state != SOURCE_OK)
                 return (struct delta){.validity = VALIDITY_UNSUPPORTED};
         return counter_delta(before, after, p->limit);
 }
@@ -306,10 +361,11 @@ static struct delta jiffies(const struct pair *p, uint64_t before, uint64_t afte
 static void derive_time(const struct pair *p)
 {
         const struct procstat *b = &p->before->stat, *a = &p->after->stat;
+        /* Idle and iowait may fall a little (proc(5)), which the total makes up for. */
         struct delta total = jiffies(p, procstat_total(b), procstat_total(a));
-        struct delta irq = jiffies(p, b->irq + b->softirq, a->irq + a->softirq);
-        struct delta kernel =
-            jiffies(p, b->system + b->irq + b->softirq, a->system + a->irq + a->softirq);
+        struct delta irq =
+                delta_add(jiffies(p, b->irq, a->irq), jiffies(p, b->softirq, a->softirq));
+        struct delta kernel = delta_add(jiffies(p, b->system, a->system), irq);
 
         kernel.value *= JIFFY_NS;
         set(p, METRIC_IRQ_SHARE, share(irq, total));
@@ -339,8 +395,8 @@ static struct node_deltas node_deltas_of(const struct pair *p, const struct node
         b = &before->vmstat;
         d.promoted = vmstat_delta(b, a, VM_PGPROMOTE_SUCCESS, p->limit);
         d.foreign = vmstat_delta(b, a, VM_NUMA_FOREIGN, p->limit);
-        d.demoted = vmstat_sum_of(b, a, demote_ids, ELEMENTSOF(demote_ids), p->limit);
-        d.reclaimed = vmstat_sum_of(b, a, steal_ids, ELEMENTSOF(steal_ids), p->limit);
+        d.demoted = vmstat_sum_of(b, a, demote_ids, ELEMENTSOF(demote_ids), false, p->limit);
+        d.reclaimed = vmstat_sum_of(b, a, steal_ids, ELEMENTSOF(steal_ids), false, p->limit);
         return d;
 }
 
@@ -350,7 +406,7 @@ static int derive_nodes(const struct pair *p)
         _cleanup_(freep) struct node_deltas *d = NULL;
         struct node_deltas all = {0};
 
-        if (!(p->before->read & p->after->read & 1u << SOURCE_NODES) || nodes->n == 0)
+        if (!both_read(p, SOURCE_NODES) || nodes->n == 0)
                 return 0;
         d = calloc(nodes->n, sizeof(*d));
         p->out->node = calloc(nodes->n, sizeof(*p->out->node));
@@ -365,14 +421,14 @@ static int derive_nodes(const struct pair *p)
         }
         for (size_t i = 0; i < nodes->n; i++)
                 p->out->node[i] = (struct node_metric){
-                    .id = nodes->node[i].id,
-                    .promoted_per_s = rate(p, d[i].promoted),
-                    .demoted_per_s = rate(p, d[i].demoted),
-                    .reclaimed_per_s = rate(p, d[i].reclaimed),
-                    .foreign_per_s = rate(p, d[i].foreign),
-                    .promoted_share = share(d[i].promoted, all.promoted),
-                    .demoted_share = share(d[i].demoted, all.demoted),
-                    .reclaimed_share = share(d[i].reclaimed, all.reclaimed),
+                        .id = nodes->node[i].id,
+                        .promoted_per_s = rate(p, d[i].promoted),
+                        .demoted_per_s = rate(p, d[i].demoted),
+                        .reclaimed_per_s = rate(p, d[i].reclaimed),
+                        .foreign_per_s = rate(p, d[i].foreign),
+                        .promoted_share = share(d[i].promoted, all.promoted),
+                        .demoted_share = share(d[i].demoted, all.demoted),
+                        .reclaimed_share = share(d[i].reclaimed, all.reclaimed),
                 };
         return 0;
 }
@@ -388,6 +444,8 @@ int metrics_derive(const struct sample *before, const struct sample *after,
                          .out = ret};
         int r;
 
+        if (!isfinite(interval_s) || interval_s < 0)
+                p.interval_s = interval_s = 0;
         *ret = (struct metrics){.interval_s = interval_s};
         if (cpus == 0)
                 cpus = 1;
