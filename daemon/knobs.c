@@ -205,6 +205,17 @@ static int record_keep_aside(const char *path)
         return rename(path, aside) < 0 ? -errno : -EBADMSG;
 }
 
+static void record_take(struct knobs *k, const struct restore_entry *e)
+{
+        struct knob *b = &k->knob[e->id];
+
+        b->recorded = true;
+        b->original = e->original;
+        b->ours = e->ours;
+        b->has_previous = e->has_previous;
+        b->previous = e->previous;
+}
+
 int knobs_adopt_record(struct knobs *k)
 {
         struct restore_entry entry[KNOB_COUNT];
@@ -212,23 +223,15 @@ int knobs_adopt_record(struct knobs *k)
         int r = restore_read(k->record_path, k->boot_id, entry, &n);
 
         if (r == -EBADMSG)
-                return record_keep_aside(k->record_path);
+                r = record_keep_aside(k->record_path);
         if (r == -ESTALE) {
                 r = restore_write(k->record_path, k->boot_id, NULL, 0);
-                return r < 0 ? r : -ENOENT;
+                r = r < 0 ? r : -ENOENT;
         }
-        if (r < 0)
-                return r;
-        for (size_t i = 0; i < n; i++) {
-                struct knob *b = &k->knob[entry[i].id];
-
-                b->recorded = true;
-                b->original = entry[i].original;
-                b->ours = entry[i].ours;
-                b->has_previous = entry[i].has_previous;
-                b->previous = entry[i].previous;
-        }
-        return 0;
+        k->adopted = r == 0 || r == -ENOENT || r == -EBADMSG;
+        for (size_t i = 0; r == 0 && i < n; i++)
+                record_take(k, &entry[i]);
+        return r;
 }
 
 /* Writing */
@@ -532,6 +535,12 @@ int knobs_apply(struct knobs *k, const struct config *c, bool reset_yield, knob_
         enum knob_id order[KNOB_COUNT];
         int result = 0;
 
+        if (!k->adopted) {
+                int r = knobs_adopt_record(k);
+
+                if (!k->adopted)
+                        return r;
+        }
         write_order(k, !max->keep || b->recorded, max->keep ? b->original : (uint64_t)max->number,
                     order);
         for (size_t i = 0; i < KNOB_COUNT; i++) {

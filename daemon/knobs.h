@@ -59,6 +59,7 @@ struct knobs {
         char *root;       /* owned; "" for the live system */
         char *record_path; /* owned; the restore record, root included */
         char boot_id[37];
+        bool adopted; /* the record of an earlier process is taken over, or there is none */
         struct knob knob[KNOB_COUNT];
 };
 
@@ -116,5 +117,6 @@ _must_check_ int knobs_restore(struct knobs *k, knob_event_fn fn, void *userdata
 
 /* Takes over the record of an earlier process of this boot: recorded, original and ours are set
  * from it, so that originals survive a crash. Call it between knobs_init() and the first
- * knobs_apply(). -ENOENT: there is none. -EBADMSG as above. */
+ * knobs_apply(), which does it itself otherwise, and writes nothing while the record cannot be
+ * read. -ENOENT: there is none. -EBADMSG as above. */
 _must_check_ int knobs_adopt_record(struct knobs *k);
