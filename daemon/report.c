@@ -463,7 +463,7 @@ static void print_knobs(const struct report *r)
                       "state");
         json_object_object_foreach(knobs, key, knob) print_knob(r, key, knob, &reasons);
         for (size_t i = 0; i < reasons.n; i++) {
-                char mark[16];
+                char mark[32];
 
                 (void)snprintf(mark, sizeof(mark), "  [%zu]", i + 1);
                 paragraph(r, mark, 6, reasons.text[i]);
