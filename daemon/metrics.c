@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "metrics.h"
 
+#include "delta.h"
+
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -21,12 +23,6 @@ struct pair {
         double interval_s;
         double limit; /* largest credible delta of one counter */
         struct metrics *out;
-};
-
-/* A sum of counter differences: what it is, or why it is not known. */
-struct delta {
-        enum validity validity; /* OK, UNSUPPORTED, WRAPPED, HOTPLUG, PARAVIRT or BROADCAST */
-        double value;
 };
 
 const char *validity_name(enum validity v)
@@ -64,59 +60,6 @@ void metrics_done(struct metrics *m)
         *m = (struct metrics){0};
 }
 
-static bool delta_usable(struct delta d)
-{
-        return d.validity == VALIDITY_OK || d.validity == VALIDITY_HOTPLUG;
-}
-
-static struct delta counter_delta(uint64_t before, uint64_t after, double limit)
-{
-        if (after < before || (double)(after - before) > limit)
-                return (struct delta){.validity = VALIDITY_WRAPPED};
-        return (struct delta){VALIDITY_OK, (double)(after - before)};
-}
-
-static struct delta vmstat_delta(const struct vmstat *before, const struct vmstat *after,
-                                 enum vmstat_id id, double limit)
-{
-        /* A plain row in one and rows per zone in the other are not the same counter. */
-        if (!vmstat_has(after, id) || before->origin[id] != after->origin[id])
-                return (struct delta){.validity = VALIDITY_UNSUPPORTED};
-        return counter_delta(before->value[id], after->value[id], limit);
-}
-
-/* Adds b to a: unknown parts are left out, a broken one spoils all. */
-static struct delta delta_add(struct delta a, struct delta b)
-{
-        if (a.validity == VALIDITY_WRAPPED || b.validity == VALIDITY_UNSUPPORTED)
-                return a;
-        if (b.validity == VALIDITY_WRAPPED || a.validity == VALIDITY_UNSUPPORTED)
-                return b;
-        a.value += b.value;
-        return a;
-}
-
-/* The sum of counters, of which this kernel may lack some (all: of which it has all or none). Not
- * known if one of them came or went, or could be in a part of the file that was cut off. */
-static struct delta vmstat_sum_of(const struct vmstat *before, const struct vmstat *after,
-                                  const enum vmstat_id *id, size_t n, bool all, double limit)
-{
-        bool whole = before->state == SOURCE_OK && after->state == SOURCE_OK && !all;
-        struct delta sum = {.validity = VALIDITY_UNSUPPORTED};
-        bool known = true;
-
-        for (size_t i = 0; i < n; i++) {
-                sum = delta_add(sum, vmstat_delta(before, after, id[i], limit));
-                known &= before->origin[id[i]] == after->origin[id[i]] &&
-                         (whole || vmstat_has(after, id[i]));
-        }
-        if (sum.value > limit)
-                sum.validity = VALIDITY_WRAPPED;
-        if (!known && sum.validity != VALIDITY_WRAPPED)
-                sum.validity = VALIDITY_UNSUPPORTED;
-        return sum;
-}
-
 /* Whether both samples have read a source. */
 static bool both_read(const struct pair *p, enum source_id id)
 {
@@ -142,12 +85,8 @@ static struct delta vm_sum(const struct pair *p, const enum vmstat_id *id, size_
         vm_sum((p), (const enum vmstat_id[]){__VA_ARGS__},                                         \
                ELEMENTSOF(((const enum vmstat_id[]){__VA_ARGS__})), true)
 
-static const enum vmstat_id steal_ids[] = {VM_PGSTEAL_KSWAPD, VM_PGSTEAL_DIRECT,
-                                           VM_PGSTEAL_KHUGEPAGED, VM_PGSTEAL_PROACTIVE};
 static const enum vmstat_id scan_ids[] = {VM_PGSCAN_KSWAPD, VM_PGSCAN_DIRECT, VM_PGSCAN_KHUGEPAGED,
                                           VM_PGSCAN_PROACTIVE};
-static const enum vmstat_id demote_ids[] = {VM_PGDEMOTE_KSWAPD, VM_PGDEMOTE_DIRECT,
-                                            VM_PGDEMOTE_KHUGEPAGED, VM_PGDEMOTE_PROACTIVE};
 
 static struct delta vm_list(const struct pair *p, const enum vmstat_id *id, size_t n)
 {
@@ -156,35 +95,7 @@ static struct delta vm_list(const struct pair *p, const enum vmstat_id *id, size
 
 static struct metric rate(const struct pair *p, struct delta d)
 {
-        if (!delta_usable(d))
-                return (struct metric){.validity = d.validity};
-        if (p->interval_s <= 0)
-                return (struct metric){.validity = VALIDITY_UNSUPPORTED};
-        return (struct metric){.validity = d.validity, .value = d.value / p->interval_s};
-}
-
-static struct metric ratio(struct delta numerator, struct delta denominator)
-{
-        if (!delta_usable(numerator))
-                return (struct metric){.validity = numerator.validity};
-        if (!delta_usable(denominator))
-                return (struct metric){.validity = denominator.validity};
-        if (denominator.value <= 0)
-                return (struct metric){.validity = VALIDITY_IDLE};
-        return (struct metric){.validity = numerator.validity == VALIDITY_HOTPLUG
-                                                   ? VALIDITY_HOTPLUG
-                                                   : denominator.validity,
-                               .value = numerator.value / denominator.value};
-}
-
-/* A share is at most 1; counters read one after the other may say a little more. */
-static struct metric share(struct delta part, struct delta whole)
-{
-        struct metric m = ratio(part, whole);
-
-        if (metric_has_value(&m) && m.value > 1)
-                m.value = 1;
-        return m;
+        return delta_rate(d, p->interval_s);
 }
 
 static void set(const struct pair *p, enum metric_id id, struct metric m)
@@ -278,7 +189,7 @@ static struct delta tlb_total(const struct pair *p, struct delta row)
 static struct metric per_page(struct delta own, struct delta all, struct delta pages)
 {
         bool exact = own.validity != VALIDITY_UNSUPPORTED;
-        struct metric m = ratio(exact ? own : all, pages);
+        struct metric m = delta_ratio(exact ? own : all, pages);
 
         m.all_causes = !exact;
         return m;
@@ -313,7 +224,7 @@ static int derive_tlb(const struct pair *p)
         reclaim = if_visible(p, vm(p, VM_TLB_SHOOTDOWN_RECLAIM));
         set(p, METRIC_TLB_PER_MIGRATED, per_page(numa, total, vm(p, VM_NUMA_PAGES_MIGRATED)));
         set(p, METRIC_TLB_PER_RECLAIMED,
-            per_page(reclaim, total, vm_list(p, steal_ids, ELEMENTSOF(steal_ids))));
+            per_page(reclaim, total, vm_list(p, vmstat_steal_ids, VMSTAT_STEAL_COUNT)));
         return 0;
 }
 
@@ -324,26 +235,27 @@ static void derive_balancing(const struct pair *p)
 
         tables.value /= PTES_PER_TABLE;
         set(p, METRIC_LOCALITY,
-            share(vm(p, VM_NUMA_HINT_FAULTS_LOCAL), vm(p, VM_NUMA_HINT_FAULTS)));
+            delta_share(vm(p, VM_NUMA_HINT_FAULTS_LOCAL), vm(p, VM_NUMA_HINT_FAULTS)));
         set(p, METRIC_PAGES_MIGRATED, rate(p, vm(p, VM_NUMA_PAGES_MIGRATED)));
         set(p, METRIC_PAGES_PROMOTED, rate(p, vm(p, VM_PGPROMOTE_SUCCESS)));
-        set(p, METRIC_PAGES_DEMOTED, rate(p, vm_list(p, demote_ids, ELEMENTSOF(demote_ids))));
+        set(p, METRIC_PAGES_DEMOTED, rate(p, vm_list(p, vmstat_demote_ids, VMSTAT_DEMOTE_COUNT)));
         set(p, METRIC_PTE_UPDATES, rate(p, ptes));
         set(p, METRIC_HINT_FAULTS, rate(p, vm(p, VM_NUMA_HINT_FAULTS)));
-        set(p, METRIC_PENDING_FLUSH, ratio(vm(p, VM_TLB_BATCH_PENDING_FLUSH), tables));
+        set(p, METRIC_PENDING_FLUSH, delta_ratio(vm(p, VM_TLB_BATCH_PENDING_FLUSH), tables));
 }
 
 static void derive_reclaim(const struct pair *p)
 {
-        struct delta steal = vm_list(p, steal_ids, ELEMENTSOF(steal_ids));
+        struct delta steal = vm_list(p, vmstat_steal_ids, VMSTAT_STEAL_COUNT);
         struct delta refaults = VM_SUM(p, VM_WORKINGSET_REFAULT_ANON, VM_WORKINGSET_REFAULT_FILE);
 
         if (refaults.validity == VALIDITY_UNSUPPORTED)
                 refaults = vm(p, VM_WORKINGSET_REFAULT); /* before 5.9 */
         set(p, METRIC_PAGES_RECLAIMED, rate(p, steal));
-        set(p, METRIC_RECLAIM_EFFICIENCY, share(steal, vm_list(p, scan_ids, ELEMENTSOF(scan_ids))));
-        set(p, METRIC_DIRECT_SHARE, share(vm(p, VM_PGSTEAL_DIRECT), steal));
-        set(p, METRIC_PROACTIVE_SHARE, share(vm(p, VM_PGSTEAL_PROACTIVE), steal));
+        set(p, METRIC_RECLAIM_EFFICIENCY,
+            delta_share(steal, vm_list(p, scan_ids, ELEMENTSOF(scan_ids))));
+        set(p, METRIC_DIRECT_SHARE, delta_share(vm(p, VM_PGSTEAL_DIRECT), steal));
+        set(p, METRIC_PROACTIVE_SHARE, delta_share(vm(p, VM_PGSTEAL_PROACTIVE), steal));
         set(p, METRIC_ALLOCSTALLS, rate(p, vm(p, VM_ALLOCSTALL)));
         set(p, METRIC_SWAP_IN, rate(p, vm(p, VM_PSWPIN)));
         set(p, METRIC_SWAP_OUT, rate(p, vm(p, VM_PSWPOUT)));
@@ -368,9 +280,9 @@ static void derive_time(const struct pair *p)
         struct delta kernel = delta_add(jiffies(p, b->system, a->system), irq);
 
         kernel.value *= JIFFY_NS;
-        set(p, METRIC_IRQ_SHARE, share(irq, total));
-        set(p, METRIC_STEAL_SHARE, share(jiffies(p, b->steal, a->steal), total));
-        set(p, METRIC_KERNEL_NS, ratio(kernel, vm(p, VM_NUMA_PTE_UPDATES)));
+        set(p, METRIC_IRQ_SHARE, delta_share(irq, total));
+        set(p, METRIC_STEAL_SHARE, delta_share(jiffies(p, b->steal, a->steal), total));
+        set(p, METRIC_KERNEL_NS, delta_ratio(kernel, vm(p, VM_NUMA_PTE_UPDATES)));
 }
 
 static struct metric psi(const struct pair *p, const struct pressure_row *row)
@@ -395,8 +307,8 @@ static struct node_deltas node_deltas_of(const struct pair *p, const struct node
         b = &before->vmstat;
         d.promoted = vmstat_delta(b, a, VM_PGPROMOTE_SUCCESS, p->limit);
         d.foreign = vmstat_delta(b, a, VM_NUMA_FOREIGN, p->limit);
-        d.demoted = vmstat_sum_of(b, a, demote_ids, ELEMENTSOF(demote_ids), false, p->limit);
-        d.reclaimed = vmstat_sum_of(b, a, steal_ids, ELEMENTSOF(steal_ids), false, p->limit);
+        d.demoted = vmstat_sum_of(b, a, vmstat_demote_ids, VMSTAT_DEMOTE_COUNT, false, p->limit);
+        d.reclaimed = vmstat_sum_of(b, a, vmstat_steal_ids, VMSTAT_STEAL_COUNT, false, p->limit);
         return d;
 }
 
@@ -426,9 +338,9 @@ static int derive_nodes(const struct pair *p)
                         .demoted_per_s = rate(p, d[i].demoted),
                         .reclaimed_per_s = rate(p, d[i].reclaimed),
                         .foreign_per_s = rate(p, d[i].foreign),
-                        .promoted_share = share(d[i].promoted, all.promoted),
-                        .demoted_share = share(d[i].demoted, all.demoted),
-                        .reclaimed_share = share(d[i].reclaimed, all.reclaimed),
+                        .promoted_share = delta_share(d[i].promoted, all.promoted),
+                        .demoted_share = delta_share(d[i].demoted, all.demoted),
+                        .reclaimed_share = delta_share(d[i].reclaimed, all.reclaimed),
                 };
         return 0;
 }
