@@ -845,29 +845,31 @@ static void model_sample(const struct model *m, struct sample *s)
 
         for (size_t cpu = 0; cpu < MODEL_CPUS; cpu++)
                 if (m->online[cpu])
-                        len += (size_t)sprintf(text + len, " CPU%zu", cpu * 3);
-        len += (size_t)sprintf(text + len, m->has_row ? "\nTLB:" : "\nRES:");
+                        len += (size_t)snprintf(text + len, sizeof(text) - len, " CPU%zu", cpu * 3);
+        len += (size_t)snprintf(text + len, sizeof(text) - len, m->has_row ? "\nTLB:" : "\nRES:");
         for (size_t cpu = 0; cpu < MODEL_CPUS; cpu++)
                 if (m->online[cpu])
-                        len += (size_t)sprintf(text + len, " %" PRIu32, m->tlb[cpu]);
-        (void)sprintf(text + len, "  text\n");
+                        len += (size_t)snprintf(text + len, sizeof(text) - len, " %" PRIu32,
+                                                m->tlb[cpu]);
+        (void)snprintf(text + len, sizeof(text) - len, "  text\n");
         set_interrupts(s, text);
 
-        len = (size_t)sprintf(text, "pgsteal_kswapd %" PRIu64 "\npgsteal_direct %" PRIu64 "\n",
-                              m->steal[0], m->steal[1]);
+        len = (size_t)snprintf(text, sizeof(text),
+                               "pgsteal_kswapd %" PRIu64 "\npgsteal_direct %" PRIu64 "\n",
+                               m->steal[0], m->steal[1]);
         if (m->has_migrated)
-                len += (size_t)sprintf(text + len, "numa_pages_migrated %" PRIu64 "\n",
-                                       m->migrated);
+                len += (size_t)snprintf(text + len, sizeof(text) - len,
+                                        "numa_pages_migrated %" PRIu64 "\n", m->migrated);
         for (size_t i = 0; i < 5 && m->has_causes; i++)
-                len += (size_t)sprintf(text + len, "%s %" PRIu64 "\n",
-                                       vmstat_name(VM_TLB_SHOOTDOWN_OTHER + (enum vmstat_id)i),
-                                       m->causes[i]);
+                len += (size_t)snprintf(text + len, sizeof(text) - len, "%s %" PRIu64 "\n",
+                                        vmstat_name(VM_TLB_SHOOTDOWN_OTHER + (enum vmstat_id)i),
+                                        m->causes[i]);
         set_vmstat(s, text);
 
-        len = (size_t)sprintf(text, "cpu ");
+        len = (size_t)snprintf(text, sizeof(text), "cpu ");
         for (size_t i = 0; i < ELEMENTSOF(m->times); i++)
-                len += (size_t)sprintf(text + len, " %" PRIu64, m->times[i]);
-        (void)sprintf(text + len, "\nintr 1\n");
+                len += (size_t)snprintf(text + len, sizeof(text) - len, " %" PRIu64, m->times[i]);
+        (void)snprintf(text + len, sizeof(text) - len, "\nintr 1\n");
         set_stat(s, text);
 }
 

@@ -137,19 +137,19 @@ static void old_kernels_have_fewer_columns(void **state)
 /* A9: an intr row of 132 kB, and the rows behind it. */
 static void rows_behind_a_very_long_one_are_seen(void **state)
 {
-        char *text = malloc(200000);
+        static char text[200000];
         struct procstat s = {0};
         size_t len;
 
         (void)state;
-        assert_non_null(text);
-        len = (size_t)sprintf(text, "cpu  1 2 3 4 5 6 7 8\ncpu0 1 2 3 4 5 6 7 8\nintr 77");
+        len = (size_t)snprintf(text, sizeof(text),
+                               "cpu  1 2 3 4 5 6 7 8\ncpu0 1 2 3 4 5 6 7 8\nintr 77");
         for (int i = 0; i < 65000; i++)
-                len += (size_t)sprintf(text + len, " %d", i % 10);
-        len += (size_t)sprintf(text + len, "\nprocesses 12\nprocs_blocked 0\n");
+                len += (size_t)snprintf(text + len, sizeof(text) - len, " %d", i % 10);
+        len += (size_t)snprintf(text + len, sizeof(text) - len,
+                                "\nprocesses 12\nprocs_blocked 0\n");
         assert_true(len > 130000);
         parse(&s, text, len);
-        free(text);
         assert_int_equal(s.state, SOURCE_OK);
         assert_int_equal(s.interrupts_total, 77);
         assert_true(s.has_processes);
@@ -161,18 +161,18 @@ static void rows_behind_a_very_long_one_are_seen(void **state)
 /* B5: more CPUs, then fewer, into the same structure. */
 static void cpus_may_come_and_go_between_readings(void **state)
 {
-        char *text = malloc(400000);
+        static char text[400000];
         struct procstat s = {0};
 
         (void)state;
-        assert_non_null(text);
         for (unsigned round = 0; round < 4; round++) {
                 unsigned n = round % 2 ? 3 : 8192;
-                size_t len = (size_t)sprintf(text, "cpu  1 2 3 4 5 6 7 8\n");
+                size_t len = (size_t)snprintf(text, sizeof(text), "cpu  1 2 3 4 5 6 7 8\n");
 
                 for (unsigned cpu = 0; cpu < n; cpu++)
-                        len += (size_t)sprintf(text + len, "cpu%u 1 2 3 4\n", cpu * 2);
-                len += (size_t)sprintf(text + len, "intr 5\n");
+                        len += (size_t)snprintf(text + len, sizeof(text) - len, "cpu%u 1 2 3 4\n",
+                                                cpu * 2);
+                len += (size_t)snprintf(text + len, sizeof(text) - len, "intr 5\n");
                 parse(&s, text, len);
                 assert_int_equal(s.state, SOURCE_OK);
                 assert_int_equal(s.n_cpus, n);
@@ -181,7 +181,6 @@ static void cpus_may_come_and_go_between_readings(void **state)
         parse(&s, "", 0);
         assert_int_equal(s.state, SOURCE_TRUNCATED);
         assert_int_equal(s.n_cpus, 0);
-        free(text);
         procstat_done(&s);
 }
 
