@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_SIZE_MAX (1024 * 1024)
+#define FILE_SIZE_MAX 1048576 /* 1 MiB */
 #define HEADING "# Made by tlbctl set; tlbctl unset takes a setting back.\n"
 
 /* One drop-in: what it holds, and what it shall hold. */

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_SIZE_MAX (1024 * 1024)
+#define FILE_SIZE_MAX 1048576 /* 1 MiB */
 #define LINE_LENGTH_MAX 4096
 
 void config_error_done(struct config_error *e)

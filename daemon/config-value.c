@@ -46,8 +46,8 @@ char *config_value_allowed(enum config_key key)
                 return strf("a number from %g to %.0f%s%s%s", info->min, info->max, open,
                             info->unit, close);
         case KEY_TYPE_KNOB_UINT:
-                return strf("keep, or a whole number from %.0f to %.0f%s%s%s", info->min,
-                            info->max, open, info->unit, close);
+                return strf("keep, or a whole number from %.0f to %.0f%s%s%s", info->min, info->max,
+                            open, info->unit, close);
         case KEY_TYPE_BOOL:
                 return strdup("yes or no");
         case KEY_TYPE_KNOB_BOOL:

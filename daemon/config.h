@@ -16,8 +16,14 @@ enum config_key {
         KEY_COUNT
 };
 
-enum key_type { KEY_TYPE_UINT, KEY_TYPE_REAL, KEY_TYPE_BOOL, KEY_TYPE_KNOB_UINT, KEY_TYPE_KNOB_BOOL,
-                KEY_TYPE_KNOB_MIGRATE };
+enum key_type {
+        KEY_TYPE_UINT,
+        KEY_TYPE_REAL,
+        KEY_TYPE_BOOL,
+        KEY_TYPE_KNOB_UINT,
+        KEY_TYPE_KNOB_BOOL,
+        KEY_TYPE_KNOB_MIGRATE
+};
 
 struct key_info {
         const char *section;
@@ -33,11 +39,11 @@ struct key_info {
 extern const struct key_info key_table[];
 
 struct config_value {
-        bool keep;       /* a knob that is left alone */
-        double number;   /* UINT, REAL, KNOB_UINT: the value; BOOL, KNOB_BOOL: 0 or 1;
-                          * KNOB_MIGRATE: 0 always, 1 auto */
-        char *file;      /* where it was set; NULL: built-in default. Owned. */
-        unsigned line;   /* 1 is the first line; 0 with the built-in default */
+        bool keep;     /* a knob that is left alone */
+        double number; /* UINT, REAL, KNOB_UINT: the value; BOOL, KNOB_BOOL: 0 or 1;
+                        * KNOB_MIGRATE: 0 always, 1 auto */
+        char *file;    /* where it was set; NULL: built-in default. Owned. */
+        unsigned line; /* 1 is the first line; 0 with the built-in default */
 };
 
 struct config {
@@ -48,7 +54,7 @@ struct config {
 struct config_error {
         char *file; /* owned; NULL where it is not about one file */
         unsigned line;
-        char *key; /* owned; NULL where it is not about one key */
+        char *key;    /* owned; NULL where it is not about one key */
         char *reason; /* owned; one sentence that says what is wrong and what is allowed */
 };
 
@@ -78,16 +84,14 @@ char *config_value_format(enum config_key key, const struct config_value *v);
  *   /dev/null masks. A later setting wins. None of them need exist.
  * extra_path, if not NULL, is read after all of them ("check what this file would do"), and
  * skip_path, if not NULL, is left out (it is about to be replaced). With both, where skip_path is
- * one of the files above, extra_path is read in its place. extra_path must be a regular file of 1 MiB at most;
- * its owner and mode are not looked at.
- * A file that is not a regular file, is writable by group or others, or (for root "") is not
- * owned by root is refused, as are an unknown section or key, a key in the wrong section or twice
- * in one file, a bad or out-of-range value, a line that is neither Key=value (or Key = value),
- * [Section], comment (# or ; in the first column) nor blank, an inline comment, quotes, a NUL or
- * carriage return, a line above 4096 bytes, a file above 1 MiB, and NumaScanPeriodMinMs above
- * NumaScanPeriodMaxMs.
- * 0: *ret is filled, config_done() it. Negative errno: *ret is untouched and *ret_error says why,
- * config_error_done() it.
+ * one of the files above, extra_path is read in its place. extra_path must be a regular file of 1
+ * MiB at most; its owner and mode are not looked at. A file that is not a regular file, is writable
+ * by group or others, or (for root "") is not owned by root is refused, as are an unknown section
+ * or key, a key in the wrong section or twice in one file, a bad or out-of-range value, a line that
+ * is neither Key=value (or Key = value), [Section], comment (# or ; in the first column) nor blank,
+ * an inline comment, quotes, a NUL or carriage return, a line above 4096 bytes, a file above 1 MiB,
+ * and NumaScanPeriodMinMs above NumaScanPeriodMaxMs. 0: *ret is filled, config_done() it. Negative
+ * errno: *ret is untouched and *ret_error says why, config_error_done() it.
  */
 _must_check_ int config_load(const char *root, const char *extra_path, const char *skip_path,
                              struct config *ret, struct config_error *ret_error);
@@ -102,11 +106,12 @@ struct config_override {
 
 /* config_load() with several files replaced. n is 32 at most. An override of a path that is none
  * of the files above is read after all of them. */
-_must_check_ int config_load_with(const char *root, const struct config_override *override, size_t n,
-                                  struct config *ret, struct config_error *ret_error);
+_must_check_ int config_load_with(const char *root, const struct config_override *override,
+                                  size_t n, struct config *ret, struct config_error *ret_error);
 
 /* Reads one file over the built-in defaults (tlbctl check-config FILE); as extra_path above. */
-_must_check_ int config_load_file(const char *path, struct config *ret, struct config_error *ret_error);
+_must_check_ int config_load_file(const char *path, struct config *ret,
+                                  struct config_error *ret_error);
 
 /* "file:line: key: reason" without the parts that are unknown. Caller frees. */
 char *config_error_format(const struct config_error *e);

@@ -15,8 +15,8 @@ _must_check_ int knob_parse(enum knob_id id, const char *text, size_t len, uint6
 _must_check_ int knob_read(const char *root, const char *path, enum knob_id id, uint64_t *ret);
 
 /* One write(2) of value and newline, to a file that exists: 7838 and 8121 of systemd's tracker show
- * what a second write(2) for the newline does to a sysctl. -ERANGE: outside the knob's range, nothing
- * was opened; -ENODATA: short write. */
+ * what a second write(2) for the newline does to a sysctl. -ERANGE: outside the knob's range,
+ * nothing was opened; -ENODATA: short write. */
 _must_check_ int knob_write(const char *root, const char *path, enum knob_id id, uint64_t value);
 
 /* One sentence: what could not be done to path, why, and where it helps what to do. action: "read"

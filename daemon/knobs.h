@@ -56,7 +56,7 @@ struct knob {
 };
 
 struct knobs {
-        char *root;       /* owned; "" for the live system */
+        char *root;        /* owned; "" for the live system */
         char *record_path; /* owned; the restore record, root included */
         char boot_id[37];
         bool adopted; /* the record of an earlier process is taken over, or there is none */
@@ -84,8 +84,8 @@ char *knob_format(enum knob_id id, uint64_t value);
 _must_check_ int knobs_init(struct knobs *k, const char *root, const char *state_dir);
 void knobs_done(struct knobs *k);
 
-/* Finds each knob's file and reads it; may be called again. Never writes. Failures become knob states. A kernel file
- * holding a value outside the knob's range is still read: known is true. */
+/* Finds each knob's file and reads it; may be called again. Never writes. Failures become knob
+ * states. A kernel file holding a value outside the knob's range is still read: known is true. */
 void knobs_probe(struct knobs *k);
 
 /*
@@ -97,8 +97,8 @@ void knobs_probe(struct knobs *k);
  * mismatch) concerns its knob only. A knob whose value already is what is asked for is managed
  * without a write. period_min and period_max are written in the order that keeps min <= max.
  * If the restore record cannot be written nothing is written to the kernel: negative errno.
- * reset_yield: a reload; yielded knobs are taken up again, and a refusal is told again. Without it a
- * refusal is told once.
+ * reset_yield: a reload; yielded knobs are taken up again, and a refusal is told again. Without it
+ * a refusal is told once.
  */
 _must_check_ int knobs_apply(struct knobs *k, const struct config *c, bool reset_yield,
                              knob_event_fn fn, void *userdata);

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RECORD_SIZE_MAX (16 * 1024)
+#define RECORD_SIZE_MAX 16384
 #define BOOT_ID_LENGTH 36
 #define HEADER "tlbd-restore 1\n"
 

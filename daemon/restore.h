@@ -22,9 +22,10 @@ struct restore_entry {
 _must_check_ int restore_write(const char *path, const char *boot_id, const struct restore_entry *e,
                                size_t n);
 
-/* Reads the record, a regular file that is not a symbolic link. -ENOENT: none; -ESTALE: of another boot; -EBADMSG: damaged (unknown knob, bad
- * number, wrong checksum, cut short, a knob twice), nothing of it is returned. ret holds KNOB_COUNT
- * at most. Values are not range-checked here: a kernel may have held anything. */
+/* Reads the record, a regular file that is not a symbolic link. -ENOENT: none; -ESTALE: of another
+ * boot; -EBADMSG: damaged (unknown knob, bad number, wrong checksum, cut short, a knob twice),
+ * nothing of it is returned. ret holds KNOB_COUNT at most. Values are not range-checked here: a
+ * kernel may have held anything. */
 _must_check_ int restore_read(const char *path, const char *boot_id,
                               struct restore_entry ret[static KNOB_COUNT], size_t *ret_n);
 

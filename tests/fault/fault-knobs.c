@@ -14,6 +14,7 @@
 #include "knobs.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -273,13 +274,12 @@ static bool scenario_run(const struct scenario *s, const char *root)
         return good;
 }
 
-static void remove_tree(const char *root)
+static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
 {
-        char *command = strf("rm -rf -- '%s'", root);
-
-        if (!command || system(command) != 0)
-                die("cannot remove the temporary directory");
-        free(command);
+        (void)st;
+        (void)flag;
+        (void)ftw;
+        return remove(path);
 }
 
 int main(int argc, char **argv)
@@ -301,7 +301,8 @@ int main(int argc, char **argv)
         }
         for (size_t i = 0; i < ELEMENTSOF(scenario_table); i++)
                 failed += !scenario_run(&scenario_table[i], root);
-        remove_tree(root);
+        if (nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0)
+                die(root);
         (void)printf("%zu scenarios, %u failed\n", ELEMENTSOF(scenario_table), failed);
         return failed ? 1 : 0;
 }

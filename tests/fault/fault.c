@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -37,6 +38,19 @@ unsigned fault_calls(void)
         return fault.mode == FAULT_SHORT ? fault.writes : fault.calls;
 }
 
+/* "N" or "N:ERRNO". */
+static bool parse(const char *value, unsigned *ret_n, int *ret_error)
+{
+        char *end;
+        unsigned long n = strtoul(value, &end, 10), error = 0;
+
+        if (*end == ':')
+                error = strtoul(end + 1, &end, 10);
+        *ret_n = (unsigned)n;
+        *ret_error = (int)error;
+        return *end == '\0' && n > 0 && n <= UINT_MAX && error <= INT_MAX;
+}
+
 static bool arm_from(const char *name, enum fault_mode mode)
 {
         const char *value = getenv(name);
@@ -45,7 +59,7 @@ static bool arm_from(const char *name, enum fault_mode mode)
 
         if (!value)
                 return false;
-        if (sscanf(value, "%u:%d", &n, &error) < 1 || (mode == FAULT_FAIL && error <= 0)) {
+        if (!parse(value, &n, &error) || (mode == FAULT_FAIL) != (error > 0)) {
                 (void)fprintf(stderr, "fault: %s=%s is not understood\n", name, value);
                 _exit(2);
         }
