@@ -9,10 +9,10 @@
  * threads run and whether they move decides what the kernel has to do.
  *
  * Run by measure, over stdin and stdout, one line each:
- *   load: ready            set up, every thread at the start line
- *   measure: go
- *   load: done OPS SECONDS everything stopped, nothing torn down yet
- *   measure: verify
+ *   load: ready             every page is written, every thread runs
+ *   measure: go             as often as it likes:
+ *   load: done OPS SECONDS  what was done since
+ *   measure: verify         the threads stop and compare
  *   load: verified PAGES BAD
  */
 #include <errno.h>
@@ -57,15 +57,16 @@ struct options {
 	bool huge;		/* MADV_HUGEPAGE before the first touch */
 	bool partial;		/* then give back part of each 2 MiB */
 	unsigned int move_ms;	/* change the node this often, 0: never */
-	unsigned int seconds;	/* length of the measured part */
-	unsigned int local_percent; /* stop when this share of pages is local */
+	unsigned int chase_percent; /* ... or once this share of pages is local */
+	unsigned int seconds;	/* length of a measured interval */
+	unsigned int until_percent; /* change the node, end when this share is local */
 	size_t lock_mib;	/* memory taken out of the machine first */
 	bool damage;		/* spoil one word at the end: must be found */
 };
 
 /* What one worker found, in memory shared by all processes. */
 struct result {
-	uint64_t ops;		/* pages written in the measured part */
+	_Atomic uint64_t ops;	/* pages written; read while it grows */
 	uint64_t pages;		/* pages compared at the end */
 	uint64_t bad;		/* of these, not what was written */
 };
@@ -140,9 +141,9 @@ static void pin_worker(unsigned int id, unsigned int side)
 		die("sched_setaffinity");
 }
 
-static int home_node(unsigned int id)
+static int worker_node(unsigned int id, unsigned int side)
 {
-	return id % cpu_count < cpu_count / 2 ? 0 : 1;
+	return (id + side * cpu_count / 2) % cpu_count < cpu_count / 2 ? 0 : 1;
 }
 
 /* --- what pages hold ----------------------------------------------------- */
@@ -236,7 +237,7 @@ static void slice_sweep(struct worker *w, struct result *result)
 			page[PAGE_WORDS - 1] = w->pass;
 			if (page[probe] != pattern(w->first_index + position, probe))
 				result->bad++;
-			result->ops++;
+			atomic_fetch_add_explicit(&result->ops, 1, memory_order_relaxed);
 		}
 		if (++w->next == w->pages) {
 			w->next = 0;
@@ -266,11 +267,9 @@ static void *worker_main(void *arg)
 	slice_fill(w);
 	if (opt.pin)
 		pin_worker(w->id, 0);
-	barrier_wait();		/* ready */
-	barrier_wait();		/* go */
+	barrier_wait();
 	slice_sweep(w, result);
-	barrier_wait();		/* done */
-	barrier_wait();		/* verify */
+	barrier_wait();
 	if (opt.damage && w->id == 0)
 		page_at(w, w->pages / 2)[PAGE_WORDS / 2] ^= 1;
 	slice_verify(w, result);
@@ -350,27 +349,15 @@ static void process_run(unsigned int proc, uint64_t *region, size_t slice_bytes)
 		pthread_join(threads[t], NULL);
 }
 
-static void expect_line(const char *wanted)
-{
-	char line[32];
-
-	if (!fgets(line, sizeof(line), stdin))
-		die("end of input instead of \"%s\"", wanted);
-	line[strcspn(line, "\n")] = '\0';
-	if (strcmp(line, wanted)) {
-		errno = EPROTO;
-		die("\"%s\" instead of \"%s\"", line, wanted);
-	}
-}
-
 /*
- * The share of pages on their worker's home node, in percent, from every 32nd
- * page; move_pages() without target nodes only asks. Works for the caller's
+ * The share of pages on the node where their worker is now, in percent, from
+ * every 32nd page; move_pages() without target nodes only asks. Works for the caller's
  * own pages, so only with one process.
  */
 static unsigned int local_share(uint64_t *region, size_t slice_bytes)
 {
 	enum { STEP = 32 };
+	unsigned int side = atomic_load(&control->side);
 	size_t per_slice = slice_bytes / PAGE_BYTES / STEP;
 	size_t count = per_slice * opt.threads, local = 0, known = 0;
 	void **pages = calloc(count, sizeof(*pages));
@@ -387,7 +374,7 @@ static unsigned int local_share(uint64_t *region, size_t slice_bytes)
 		if (status[i] < 0)
 			continue;
 		known++;
-		if (status[i] == home_node((unsigned int)(i / per_slice)))
+		if (status[i] == worker_node((unsigned int)(i / per_slice), side))
 			local++;
 	}
 	free(pages);
@@ -395,41 +382,64 @@ static unsigned int local_share(uint64_t *region, size_t slice_bytes)
 	return known ? (unsigned int)(local * 100 / known) : 0;
 }
 
-/* Waits out the measured part, moving the workers when asked to. */
-static void coordinate(uint64_t *region, size_t slice_bytes)
+static void change_node(void)
+{
+	atomic_fetch_xor(&control->side, 1U);
+}
+
+/* Lets one measured interval pass, moving the workers when asked to. */
+static void interval_pass(uint64_t *region, size_t slice_bytes)
 {
 	double start = now_seconds();
 	double next_move = start + opt.move_ms / 1000.0;
 
+	if (opt.until_percent)
+		change_node();
 	while (now_seconds() - start < opt.seconds) {
+		unsigned int local = 0;
+
 		sleep_ms(50);
+		if (opt.until_percent || opt.chase_percent)
+			local = local_share(region, slice_bytes);
+		if (opt.until_percent && local >= opt.until_percent)
+			break;
+		if (opt.chase_percent && local >= opt.chase_percent)
+			change_node();
 		if (opt.move_ms && now_seconds() >= next_move) {
-			atomic_fetch_xor(&control->side, 1U);
+			change_node();
 			next_move += opt.move_ms / 1000.0;
 		}
-		if (opt.local_percent &&
-		    local_share(region, slice_bytes) >= opt.local_percent)
-			break;
 	}
 }
 
-static void coordinate_all(uint64_t *region, size_t slice_bytes)
+static uint64_t ops_sum(void)
 {
-	struct result sum = { 0 };
-	double start;
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < opt.procs * opt.threads; i++)
+		sum += atomic_load_explicit(&control->results[i].ops, memory_order_relaxed);
+	return sum;
+}
+
+static void coordinate(uint64_t *region, size_t slice_bytes)
+{
+	char line[32];
 
 	barrier_wait();
 	puts("ready");
-	expect_line("go");
-	start = now_seconds();
-	barrier_wait();
-	coordinate(region, slice_bytes);
+	while (fgets(line, sizeof(line), stdin) && !strcmp(line, "go\n")) {
+		double start = now_seconds();
+		uint64_t ops = ops_sum();
+
+		interval_pass(region, slice_bytes);
+		printf("done %llu %.3f\n", (unsigned long long)(ops_sum() - ops),
+		       now_seconds() - start);
+	}
+	if (strcmp(line, "verify\n")) {
+		errno = EPROTO;
+		die("\"%s\" instead of \"verify\"", line);
+	}
 	atomic_store(&control->stop, true);
-	barrier_wait();
-	for (unsigned int i = 0; i < opt.procs * opt.threads; i++)
-		sum.ops += control->results[i].ops;
-	printf("done %llu %.3f\n", (unsigned long long)sum.ops, now_seconds() - start);
-	expect_line("verify");
 	barrier_wait();
 }
 
@@ -453,7 +463,7 @@ static void *coordinator_main(void *arg)
 {
 	uint64_t *region = arg;
 
-	coordinate_all(region, (opt.mib << 20) / opt.threads);
+	coordinate(region, (opt.mib << 20) / opt.threads);
 	return NULL;
 }
 
@@ -491,7 +501,7 @@ static void run_processes(void)
 			_exit(EXIT_SUCCESS);
 		}
 	}
-	coordinate_all(NULL, slice_bytes);
+	coordinate(NULL, slice_bytes);
 	for (unsigned int p = 0; p < opt.procs; p++)
 		if (wait(&status) < 0 || status)
 			die("a process failed");
@@ -521,6 +531,7 @@ static void parse_options(int argc, char **argv)
 		{ "mib", required_argument, NULL, 'm' },
 		{ "seconds", required_argument, NULL, 's' },
 		{ "move-ms", required_argument, NULL, 'v' },
+		{ "chase", required_argument, NULL, 'c' },
 		{ "until-local", required_argument, NULL, 'u' },
 		{ "lock-mib", required_argument, NULL, 'L' },
 		{ "shared", no_argument, NULL, 'S' },
@@ -541,7 +552,8 @@ static void parse_options(int argc, char **argv)
 		case 'm': opt.mib = parse_number(optarg); break;
 		case 's': opt.seconds = parse_number(optarg); break;
 		case 'v': opt.move_ms = parse_number(optarg); break;
-		case 'u': opt.local_percent = parse_number(optarg); break;
+		case 'c': opt.chase_percent = parse_number(optarg); break;
+		case 'u': opt.until_percent = parse_number(optarg); break;
 		case 'L': opt.lock_mib = parse_number(optarg); break;
 		case 'S': opt.map = MAP_KIND_SHARED; break;
 		case 'o': opt.private_slices = true; break;
@@ -560,8 +572,8 @@ static void parse_options(int argc, char **argv)
 		die("more than %u workers", MAX_WORKERS);
 	if ((opt.mib << 20) % (opt.procs * opt.threads * HUGE_BYTES))
 		die("a slice must be whole 2 MiB");
-	if (opt.local_percent && opt.procs > 1)
-		die("--until-local needs one process");
+	if ((opt.until_percent || opt.chase_percent) && opt.procs > 1)
+		die("--until-local and --chase need one process");
 }
 
 int main(int argc, char **argv)

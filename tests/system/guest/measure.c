@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * measure CASE ARM PAIR [--cgroup DIR] -- LOAD ARGUMENTS...
+ * measure CASE PAIRS [--cgroup DIR] --arm NAME [FILE VALUE]... ... -- LOAD...
  *
- * Runs a load, reads the kernel's counters when it starts and when it stops,
- * and prints one line of JSON with what grew in between.
+ * Runs one load and, while it runs, one arm after the other: writes the arm's
+ * VALUEs to its FILEs, lets that settle, reads the kernel's counters, waits for
+ * an interval of the load, and reads them again. The arms take turns PAIRS
+ * times, in alternating order (A B, B A, A B). Prints a line of JSON with what
+ * grew in each interval, and one with what the load's pages held at the end.
  *
  * A reading is /proc/interrupts, /proc/vmstat, /proc/interrupts again: while
  * CPUs keep receiving interrupts the two files can never show one instant, but
@@ -25,8 +28,12 @@
 #define MAX_CPUS	64U
 #define MAX_COUNTERS	512U
 #define FILE_BYTES	(256U << 10)
-/* No measured part is longer than this, setting up and checking included. */
-#define LOAD_TIMEOUT_S	240U
+#define MAX_ARMS	3
+#define MAX_WRITES	4
+/* Setting up, an interval, checking: none takes longer than this. */
+#define STEP_TIMEOUT_S	240U
+/* After a policy was changed, until it is what happens. */
+#define SETTLE_US	300000U
 
 struct row {
 	unsigned int cpus;
@@ -205,7 +212,7 @@ static pid_t load_pid;
 
 static void on_timeout(int signal_number)
 {
-	static const char text[] = "measure: the load did not end in time\n";
+	static const char text[] = "measure: the load did not answer in time\n";
 
 	(void)signal_number;
 	kill(-load_pid, SIGKILL);
@@ -220,57 +227,70 @@ static void tell(FILE *to, const char *line)
 		die("load");
 }
 
-static void answer(FILE *from, char *line, int size)
+/* The load's next line; it must start as said. */
+static const char *answer(FILE *from, const char *start_with)
 {
-	if (!fgets(line, size, from)) {
+	static char line[128];
+
+	alarm(STEP_TIMEOUT_S);
+	if (!fgets(line, sizeof(line), from)) {
 		errno = EPIPE;
 		die("load");
 	}
+	alarm(0);
+	if (strncmp(line, start_with, strlen(start_with))) {
+		errno = EPROTO;
+		die(line);
+	}
+	return line;
 }
 
-int main(int argc, char **argv)
+/* --- arms ---------------------------------------------------------------- */
+
+struct arm {
+	const char *name;
+	unsigned int writes;
+	const char *file[MAX_WRITES], *value[MAX_WRITES];
+};
+
+struct plan {
+	const char *name;		/* of the case */
+	unsigned int pairs;
+	const char *cgroup;
+	unsigned int arms;
+	struct arm arm[MAX_ARMS];
+	char **load;
+};
+
+static void arm_choose(const struct arm *arm)
 {
-	unsigned long long ops, pages, bad;
-	const char *cgroup = NULL;
-	char line[128];
+	for (unsigned int i = 0; i < arm->writes; i++) {
+		int fd = open(arm->file[i], O_WRONLY | O_CLOEXEC);
+
+		if (fd < 0 || write(fd, arm->value[i], strlen(arm->value[i])) < 0)
+			die(arm->file[i]);
+		close(fd);
+	}
+}
+
+static void arm_measure(const struct plan *plan, const struct arm *arm,
+			unsigned int pair, FILE *to, FILE *from)
+{
+	unsigned long long ops;
+	const char *line;
 	double seconds;
-	FILE *to, *from;
-	int status, at = 4;
 
-	if (at + 1 < argc && !strcmp(argv[at], "--cgroup")) {
-		cgroup = argv[at + 1];
-		at += 2;
-	}
-	if (at + 1 >= argc || strcmp(argv[at], "--")) {
-		fprintf(stderr, "usage: measure CASE ARM PAIR [--cgroup DIR] -- LOAD...\n");
-		return 2;
-	}
-	load_pid = load_start(cgroup, argv + at + 1, &to, &from);
-	signal(SIGALRM, on_timeout);
-	alarm(LOAD_TIMEOUT_S);
-
-	answer(from, line, sizeof(line));
-	errno = EPROTO;
-	if (strcmp(line, "ready\n"))
-		die(line);
+	arm_choose(arm);
+	usleep(SETTLE_US);
 	reading_take(&start);
 	tell(to, "go\n");
-	answer(from, line, sizeof(line));
+	line = answer(from, "done ");
 	reading_take(&stop);
-	errno = EPROTO;
 	if (sscanf(line, "done %llu %lf", &ops, &seconds) != 2)
 		die(line);
-	tell(to, "verify\n");
-	answer(from, line, sizeof(line));
-	errno = EPROTO;
-	if (sscanf(line, "verified %llu %llu", &pages, &bad) != 2)
-		die(line);
-	if (waitpid(load_pid, &status, 0) != load_pid)
-		die("waitpid");
 
-	printf("{\"case\":\"%s\",\"arm\":\"%s\",\"pair\":%s,\"status\":%d,"
-	       "\"ops\":%llu,\"seconds\":%.3f,\"pages\":%llu,\"bad\":%llu,",
-	       argv[1], argv[2], argv[3], status, ops, seconds, pages, bad);
+	printf("{\"case\":\"%s\",\"arm\":\"%s\",\"pair\":%u,\"ops\":%llu,\"seconds\":%.3f,",
+	       plan->name, arm->name, pair, ops, seconds);
 	printf("\"tlb\":%llu,\"tlb_low\":%llu,\"tlb_high\":%llu,\"cal\":%llu,",
 	       (unsigned long long)row_delta(&start.tlb_after, &stop.tlb_after),
 	       (unsigned long long)row_delta(&start.tlb_after, &stop.tlb_before),
@@ -278,5 +298,68 @@ int main(int argc, char **argv)
 	       (unsigned long long)row_delta(&start.cal, &stop.cal));
 	print_deltas();
 	printf("}\n");
+	fflush(stdout);
+}
+
+static bool plan_parse(int argc, char **argv, struct plan *ret)
+{
+	int at = 3;
+
+	if (argc < 4)
+		return false;
+	*ret = (struct plan) { .name = argv[1], .pairs = (unsigned int)atoi(argv[2]) };
+	if (!strcmp(argv[at], "--cgroup") && at + 1 < argc) {
+		ret->cgroup = argv[at + 1];
+		at += 2;
+	}
+	while (at + 1 < argc && !strcmp(argv[at], "--arm") && ret->arms < MAX_ARMS) {
+		struct arm *arm = &ret->arm[ret->arms++];
+
+		arm->name = argv[at + 1];
+		for (at += 2; at + 1 < argc && argv[at][0] == '/' && arm->writes < MAX_WRITES; at += 2) {
+			arm->file[arm->writes] = argv[at];
+			arm->value[arm->writes++] = argv[at + 1];
+		}
+	}
+	if (at + 1 >= argc || strcmp(argv[at], "--"))
+		return false;
+	ret->load = argv + at + 1;
+	return ret->pairs && ret->arms;
+}
+
+int main(int argc, char **argv)
+{
+	struct plan plan;
+	unsigned long long pages, bad;
+	const char *line;
+	FILE *to, *from;
+	int status;
+
+	if (!plan_parse(argc, argv, &plan)) {
+		fprintf(stderr, "usage: measure CASE PAIRS [--cgroup DIR] --arm NAME [FILE VALUE]... -- LOAD...\n");
+		return 2;
+	}
+	signal(SIGALRM, on_timeout);
+	arm_choose(&plan.arm[0]);
+	load_pid = load_start(plan.cgroup, plan.load, &to, &from);
+	answer(from, "ready");
+	for (unsigned int pair = 1; pair <= plan.pairs; pair++) {
+		for (unsigned int i = 0; i < plan.arms; i++) {
+			unsigned int turn = pair % 2 ? i : plan.arms - 1 - i;
+
+			fprintf(stderr, "lab: case %s, pair %u, %s\n", plan.name, pair,
+				plan.arm[turn].name);
+			arm_measure(&plan, &plan.arm[turn], pair, to, from);
+		}
+	}
+	tell(to, "verify\n");
+	line = answer(from, "verified ");
+	if (sscanf(line, "verified %llu %llu", &pages, &bad) != 2)
+		die(line);
+	alarm(STEP_TIMEOUT_S);
+	if (waitpid(load_pid, &status, 0) != load_pid)
+		die("waitpid");
+	printf("{\"case\":\"%s\",\"verified\":%llu,\"bad\":%llu,\"status\":%d}\n",
+	       plan.name, pages, bad, status);
 	return fflush(stdout) || status ? EXIT_FAILURE : EXIT_SUCCESS;
 }
