@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "manager.h"
 
+#include "openmetrics.h"
 #include "status-build.h"
 
 #include <errno.h>
@@ -19,19 +20,20 @@
 #define LIVE_ROWS_PER_HEADER 20
 
 /* Things that are read at their own pace. The budget is shared evenly between them. */
-enum pace { PACE_FAST, PACE_PER_CPU, PACE_NODES, PACE_COUNT };
+enum pace { PACE_FAST, PACE_PER_CPU, PACE_NODES, PACE_UNITS, PACE_COUNT };
 
 static const struct {
         unsigned sources;
         enum config_key key;
 } pace_table[PACE_COUNT] = {
-    [PACE_FAST] = {SOURCES_FAST, KEY_INTERVAL_SEC},
-    [PACE_PER_CPU] = {1u << SOURCE_INTERRUPTS, KEY_PER_CPU_INTERVAL_SEC},
-    [PACE_NODES] = {1u << SOURCE_NODES, KEY_NODE_INTERVAL_SEC},
+        [PACE_FAST] = {SOURCES_FAST, KEY_INTERVAL_SEC},
+        [PACE_PER_CPU] = {1u << SOURCE_INTERRUPTS, KEY_PER_CPU_INTERVAL_SEC},
+        [PACE_NODES] = {1u << SOURCE_NODES, KEY_NODE_INTERVAL_SEC},
+        [PACE_UNITS] = {0, KEY_UNIT_INTERVAL_SEC}, /* the cgroup tree, see read_units() */
 };
 
 struct pace_state {
-        double interval_s;    /* effective: configured, or stretched to the budget */
+        double interval_s; /* effective: configured, or stretched to the budget */
         bool stretched;
         uint64_t last_ns;     /* CLOCK_MONOTONIC of the last reading; 0: never */
         double cost_s;        /* CPU time of one reading, smoothed */
@@ -40,7 +42,7 @@ struct pace_state {
 
 struct manager {
         struct manager_options options;
-        char *state_dir, *status_path;
+        char *state_dir, *status_path, *prom_path;
         bool have_state_dir; /* status and restore record can be written */
         int status_error;    /* of the last write of the status */
         sd_event *event;
@@ -61,6 +63,11 @@ struct manager {
         uint32_t *cpu_delta;
         size_t n_cpu_delta;
         double cpu_window_s;
+        bool tlb_seen;
+        uint64_t tlb_total; /* interrupts of the TLB row since start */
+        struct cgroup_units units;
+        struct unit_metrics unit_metrics;
+        uint64_t units_cost_ns;
         bool source_lost[SOURCE_COUNT];
         struct judge judge;
         struct knobs knobs;
@@ -71,7 +78,8 @@ struct manager {
         bool stopping;
 };
 
-/* ---- entries ---------------------------------------------------------------------------------- */
+/* ---- entries ----------------------------------------------------------------------------------
+ */
 
 static void entry_add_number(struct journal_entry *e, const char *name, double value)
 {
@@ -90,6 +98,35 @@ static void report_state(struct manager *m, enum condition_id id, bool raised,
                            condition_table[id].message_id, message);
 }
 
+/* The unit that has most of what a condition is about, or NULL. */
+static const struct unit_metric *leading_unit(const struct manager *m, enum condition_id id)
+{
+        bool balancing =
+                id == CONDITION_BALANCING_FLUSH_STORM || id == CONDITION_BALANCING_NOT_CONVERGING;
+        const struct unit_metric *best = NULL;
+        double best_value = 0;
+
+        for (size_t i = 0; i < m->unit_metrics.n; i++) {
+                const struct unit_metric *u = &m->unit_metrics.unit[i];
+                const struct metric *v = balancing ? &u->migrated_per_s : &u->reclaimed_per_s;
+
+                if (u->path[0] && metric_has_value(v) && v->value > best_value) {
+                        best = u;
+                        best_value = v->value;
+                }
+        }
+        return best;
+}
+
+/* OBJECT_SYSTEMD_UNIT makes "journalctl -u UNIT" show the entry (systemd.journal-fields(7)). */
+static void entry_add_unit(struct journal_entry *e, const struct unit_metric *u)
+{
+        if (!u)
+                return;
+        journal_entry_add(e, "TLBD_CGROUP", "%s", u->path);
+        journal_entry_add(e, "OBJECT_SYSTEMD_UNIT", "%s", u->name);
+}
+
 static void report_judgement(enum condition_id id, const struct judgement *j, void *userdata)
 {
         struct manager *m = userdata;
@@ -106,6 +143,8 @@ static void report_judgement(enum condition_id id, const struct judgement *j, vo
                 entry_add_number(&e, "TLBD_THRESHOLD", j->threshold);
         }
         entry_add_number(&e, "TLBD_WINDOW_SEC", window_s);
+        if (j->raised)
+                entry_add_unit(&e, leading_unit(m, id));
         if (m->metrics.metric[j->metric].all_causes)
                 journal_entry_add(&e, "TLBD_REASON", "interrupts of all causes are counted");
         message = j->raised ? strf("%s: %s is %s %s (threshold %s)", condition_table[id].title,
@@ -117,10 +156,10 @@ static void report_judgement(enum condition_id id, const struct judgement *j, vo
 static void report_knob(const struct knob_event *event, void *userdata)
 {
         static const enum condition_id kind[] = {
-            [KNOB_EVENT_APPLIED] = CONDITION_TUNABLE_APPLIED,
-            [KNOB_EVENT_REFUSED] = CONDITION_TUNABLE_REFUSED,
-            [KNOB_EVENT_DRIFT] = CONDITION_TUNABLE_DRIFT,
-            [KNOB_EVENT_RESTORED] = CONDITION_TUNABLE_APPLIED,
+                [KNOB_EVENT_APPLIED] = CONDITION_TUNABLE_APPLIED,
+                [KNOB_EVENT_REFUSED] = CONDITION_TUNABLE_REFUSED,
+                [KNOB_EVENT_DRIFT] = CONDITION_TUNABLE_DRIFT,
+                [KNOB_EVENT_RESTORED] = CONDITION_TUNABLE_APPLIED,
         };
         struct manager *m = userdata;
         struct journal_entry e = {0};
@@ -144,7 +183,8 @@ static void report_knob(const struct knob_event *event, void *userdata)
                 message = strf("%s put back from %s to %s", name, was, is);
                 break;
         case KNOB_EVENT_REFUSED:
-                message = strf("%s not applied: %s", name, event->reason ? event->reason : "refused");
+                message =
+                        strf("%s not applied: %s", name, event->reason ? event->reason : "refused");
                 break;
         case KNOB_EVENT_DRIFT:
                 message = strf("%s was changed from %s to %s by somebody else; leaving it alone "
@@ -159,7 +199,7 @@ static void report_config_refused(struct manager *m, const char *reason, const c
 {
         struct journal_entry e = {0};
         _cleanup_(freep) char *message =
-            strf("New configuration refused, the running one is kept: %s", reason);
+                strf("New configuration refused, the running one is kept: %s", reason);
 
         if (key)
                 journal_entry_add(&e, "TLBD_KNOB", "%s", key);
@@ -171,9 +211,9 @@ static void report_without_policy(struct manager *m)
 {
         struct journal_entry e = {0};
         _cleanup_(freep) char *message =
-            strf("Kernel %s has no /sys/kernel/mm/tlb_batch: watching without causes, TlbBatch "
-                 "settings have no effect",
-                 m->machine.release);
+                strf("Kernel %s has no /sys/kernel/mm/tlb_batch: watching without causes, TlbBatch "
+                     "settings have no effect",
+                     m->machine.release);
 
         report_state(m, CONDITION_KERNEL_WITHOUT_POLICY, true, &e,
                      message ? message : "kernel without policy");
@@ -204,7 +244,8 @@ static void report_sources(struct manager *m)
         }
 }
 
-/* ---- summary ---------------------------------------------------------------------------------- */
+/* ---- summary ----------------------------------------------------------------------------------
+ */
 
 static double metric_or_zero(const struct metrics *s, enum metric_id id)
 {
@@ -228,17 +269,18 @@ static char *summary_sentence(const struct metrics *s)
         _cleanup_(freep) char *reclaim = cost_clause(s, METRIC_TLB_PER_RECLAIMED);
         const struct metric *tlb = &s->metric[METRIC_TLB];
         _cleanup_(freep) char *total =
-            metric_has_value(tlb) ? strf("%.3g TLB interrupts/s in all", tlb->value)
-                                  : strf("TLB interrupts not visible (%s)",
-                                         validity_name(tlb->validity));
+                metric_has_value(tlb)
+                        ? strf("%.3g TLB interrupts/s in all", tlb->value)
+                        : strf("TLB interrupts not visible (%s)", validity_name(tlb->validity));
 
         if (!migrate || !reclaim || !total)
                 return NULL;
-        return strf("In %.0f s balancing moved %.0f pages%s, reclaim freed %.0f pages%s; %s, %.3g %% "
-                    "of CPU time in interrupts",
-                    s->interval_s, metric_or_zero(s, METRIC_PAGES_MIGRATED) * s->interval_s,
-                    migrate, metric_or_zero(s, METRIC_PAGES_RECLAIMED) * s->interval_s, reclaim,
-                    total, metric_or_zero(s, METRIC_IRQ_SHARE) * 100);
+        return strf(
+                "In %.0f s balancing moved %.0f pages%s, reclaim freed %.0f pages%s; %s, %.3g %% "
+                "of CPU time in interrupts",
+                s->interval_s, metric_or_zero(s, METRIC_PAGES_MIGRATED) * s->interval_s, migrate,
+                metric_or_zero(s, METRIC_PAGES_RECLAIMED) * s->interval_s, reclaim, total,
+                metric_or_zero(s, METRIC_IRQ_SHARE) * 100);
 }
 
 static void entry_add_metrics(struct journal_entry *e, const struct metrics *s)
@@ -281,7 +323,7 @@ static void show_whole_run(struct manager *m, struct metrics *s)
 static int report_summary(struct manager *m)
 {
         double interval_s =
-            (double)(m->now.awake_ns - m->summary_from.awake_ns) / (double)NSEC_PER_SEC;
+                (double)(m->now.awake_ns - m->summary_from.awake_ns) / (double)NSEC_PER_SEC;
         _cleanup_(metrics_done) struct metrics s = {0};
         int r;
 
@@ -304,7 +346,8 @@ static int report_summary(struct manager *m)
         return sample_copy(&m->summary_from, &m->now, SOURCES_ALL);
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------
+ */
 
 static double budget(const struct manager *m)
 {
@@ -316,7 +359,8 @@ static void set_intervals(struct manager *m)
         for (enum pace p = 0; p < PACE_COUNT; p++) {
                 double configured = m->config.value[pace_table[p].key].number;
 
-                m->pace[p].interval_s = m->options.interval_s > 0 ? m->options.interval_s : configured;
+                m->pace[p].interval_s =
+                        m->options.interval_s > 0 ? m->options.interval_s : configured;
                 m->pace[p].stretched = false;
         }
 }
@@ -344,11 +388,12 @@ static void keep_budget(struct manager *m, enum pace p)
         journal_entry_add(&e, "TLBD_KNOB", "%s", key_table[pace_table[p].key].name);
         entry_add_number(&e, "TLBD_OLD", stretched ? configured : needed);
         entry_add_number(&e, "TLBD_NEW", s->interval_s);
-        message = stretched ? strf("%s stretched from %g to %.3g s: one reading costs %.3g ms of CPU "
-                                   "time, the budget is %g %%",
-                                   key_table[pace_table[p].key].name, configured, s->interval_s,
-                                   s->cost_s * 1000, budget(m) * 100)
-                            : strf("%s back at %g s", key_table[pace_table[p].key].name, configured);
+        message = stretched
+                          ? strf("%s stretched from %g to %.3g s: one reading costs %.3g ms of CPU "
+                                 "time, the budget is %g %%",
+                                 key_table[pace_table[p].key].name, configured, s->interval_s,
+                                 s->cost_s * 1000, budget(m) * 100)
+                          : strf("%s back at %g s", key_table[pace_table[p].key].name, configured);
         report_state(m, CONDITION_CPU_BUDGET, stretched, &e, message ? message : "cpu budget");
 }
 
@@ -404,6 +449,7 @@ static int keep_cpu_deltas(struct manager *m)
         size_t x = 0;
 
         m->n_cpu_delta = 0;
+        m->tlb_seen |= a->state == SOURCE_OK;
         if (!m->pace[PACE_PER_CPU].before.read || b->state != SOURCE_OK || a->state != SOURCE_OK)
                 return 0;
         delta = reallocarray(m->cpu_delta, now->n_cpus, sizeof(*delta));
@@ -414,12 +460,40 @@ static int keep_cpu_deltas(struct manager *m)
                 while (x < before->n_cpus && before->cpu[x] < now->cpu[y])
                         x++;
                 delta[y] = x < before->n_cpus && before->cpu[x] == now->cpu[y]
-                               ? (uint32_t)(a->count[y] - b->count[x])
-                               : 0;
+                                   ? (uint32_t)(a->count[y] - b->count[x])
+                                   : 0;
+                m->tlb_total += delta[y];
         }
         m->n_cpu_delta = now->n_cpus;
-        m->cpu_window_s =
-            (double)(m->now.awake_ns - m->pace[PACE_PER_CPU].before.awake_ns) / (double)NSEC_PER_SEC;
+        m->cpu_window_s = (double)(m->now.awake_ns - m->pace[PACE_PER_CPU].before.awake_ns) /
+                          (double)NSEC_PER_SEC;
+        return 0;
+}
+
+/* Walks the cgroup tree and takes the difference to the walk before. */
+static int read_units(struct manager *m)
+{
+        size_t max_units = (size_t)m->config.value[KEY_MAX_UNITS].number;
+        const struct sample *before = &m->pace[PACE_UNITS].before;
+        double interval_s = (double)(m->now.awake_ns - before->awake_ns) / (double)NSEC_PER_SEC;
+        uint64_t cpu_ns = now_cputime_ns();
+        struct unit_metrics metrics = {0};
+        struct cgroup_units units = {0};
+        int r = max_units > 0 ? cgroup_units_read(m->options.root, max_units, &units) : 0;
+
+        if (r >= 0 && m->units.state == SOURCE_OK && units.state == SOURCE_OK && before->read &&
+            interval_s > 0)
+                r = unit_metrics_derive(&m->units, &units, &before->vmstat, &m->now.vmstat,
+                                        interval_s, &metrics);
+        if (r < 0) {
+                cgroup_units_done(&units);
+                return r;
+        }
+        unit_metrics_done(&m->unit_metrics);
+        cgroup_units_done(&m->units);
+        m->units = units;
+        m->unit_metrics = metrics;
+        m->units_cost_ns = now_cputime_ns() - cpu_ns;
         return 0;
 }
 
@@ -442,6 +516,8 @@ static int derive(struct manager *m, unsigned paces, struct metrics *fresh)
                         r = derive_pace(m, p, fresh);
         if (r >= 0 && paces & 1u << PACE_PER_CPU)
                 r = keep_cpu_deltas(m);
+        if (r >= 0 && paces & 1u << PACE_UNITS)
+                r = read_units(m);
         for (enum pace p = 0; p < PACE_COUNT && r >= 0; p++)
                 if (paces & 1u << p) {
                         r = sample_copy(&m->pace[p].before, &m->now, SOURCES_ALL);
@@ -455,7 +531,7 @@ static void count_costs(struct manager *m, unsigned paces)
         uint64_t all = now_cputime_ns() - m->tick_cpu_ns, others = 0;
 
         for (enum pace p = PACE_FAST + 1; p < PACE_COUNT; p++) {
-                uint64_t cost = 0;
+                uint64_t cost = p == PACE_UNITS ? m->units_cost_ns : 0;
 
                 if (!(paces & 1u << p))
                         continue;
@@ -492,7 +568,10 @@ static uint64_t resident_bytes(void)
         return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static struct json_object *build_status(struct manager *m)
+/* What status.json and tlbd.prom are built from; calls build() with it, while the borrowed parts
+ * live. */
+static void with_status(struct manager *m, void (*build)(const struct status_input *in, void *ret),
+                        void *ret)
 {
         double source_interval_s[SOURCE_COUNT];
         struct sample latest = m->now; /* borrowed, with the memory of what was read before */
@@ -507,56 +586,104 @@ static struct json_object *build_status(struct manager *m)
                                 source_interval_s[id] = m->pace[p].interval_s;
         m->cpu_percent = up_s > 0 ? cpu_s / up_s * 100 : 0;
         in = (struct status_input){
-            .observe = m->options.observe,
-            .interval_s = m->pace[PACE_FAST].interval_s,
-            .n_samples = m->n_samples,
-            .machine = &m->machine,
-            .config = &m->config,
-            .generation = m->generation,
-            .config_error = m->config_error,
-            .sample = &latest,
-            .metrics = &m->metrics,
-            .window_s = m->window_s,
-            .cpu_delta = m->cpu_delta,
-            .cpu_id = m->now.interrupts.cpu,
-            .n_cpu_delta = m->n_cpu_delta,
-            .cpu_window_s = m->cpu_window_s,
-            .judge = &m->judge,
-            .knobs = &m->knobs,
-            .source_interval_s = source_interval_s,
-            .cpu_s = cpu_s,
-            .cpu_percent = m->cpu_percent,
-            .rss_bytes = resident_bytes(),
+                .observe = m->options.observe,
+                .interval_s = m->pace[PACE_FAST].interval_s,
+                .n_samples = m->n_samples,
+                .machine = &m->machine,
+                .config = &m->config,
+                .generation = m->generation,
+                .config_error = m->config_error,
+                .sample = &latest,
+                .metrics = &m->metrics,
+                .window_s = m->window_s,
+                .cpu_delta = m->cpu_delta,
+                .cpu_id = m->now.interrupts.cpu,
+                .n_cpu_delta = m->n_cpu_delta,
+                .cpu_window_s = m->cpu_window_s,
+                .tlb_seen = m->tlb_seen,
+                .tlb_total = m->tlb_total,
+                .units = m->units.state == SOURCE_OK ? &m->units : NULL,
+                .unit_metrics = m->unit_metrics.n > 0 ? &m->unit_metrics : NULL,
+                .judge = &m->judge,
+                .knobs = &m->knobs,
+                .source_interval_s = source_interval_s,
+                .cpu_s = cpu_s,
+                .cpu_percent = m->cpu_percent,
+                .rss_bytes = resident_bytes(),
         };
-        return status_build(&in);
+        build(&in, ret);
+}
+
+static void build_json(const struct status_input *in, void *ret)
+{
+        *(struct json_object **)ret = status_build(in);
+}
+
+static struct json_object *build_status(struct manager *m)
+{
+        struct json_object *status = NULL;
+
+        with_status(m, build_json, &status);
+        return status;
+}
+
+struct text {
+        char *data;
+        size_t len;
+};
+
+static void build_openmetrics(const struct status_input *in, void *ret)
+{
+        struct text *text = ret;
+
+        text->data = openmetrics_build(in, &text->len);
 }
 
 /* A status that cannot be written (a full /run) is said once; the old one shows its age. */
 static void note_status_error(struct manager *m, int r)
 {
         if (r < 0 && r != m->status_error)
-                fprintf(stderr, "tlbd: cannot write %s: %s, ignoring\n", m->status_path, strerror(-r));
+                fprintf(stderr, "tlbd: cannot write %s: %s, ignoring\n", m->status_path,
+                        strerror(-r));
         m->status_error = r;
 }
 
-static void write_status(struct manager *m)
+static int write_json(struct manager *m)
 {
-        struct json_object *status;
+        struct json_object *status = build_status(m);
         const char *text;
         size_t len;
         int r;
 
-        if (!m->have_state_dir)
-                return;
-        status = build_status(m);
-        if (!status) {
-                note_status_error(m, -ENOMEM);
-                return;
-        }
+        if (!status)
+                return -ENOMEM;
         text = json_object_to_json_string_length(
-            status, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &len);
+                status, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &len);
         r = text ? file_write_atomic(m->status_path, text, len, 0644, false) : -ENOMEM;
         json_object_put(status);
+        return r;
+}
+
+static int write_openmetrics(struct manager *m)
+{
+        struct text text = {0};
+        int r;
+
+        with_status(m, build_openmetrics, &text);
+        r = text.data ? file_write_atomic(m->prom_path, text.data, text.len, 0644, false) : -ENOMEM;
+        free(text.data);
+        return r;
+}
+
+static void write_status(struct manager *m)
+{
+        int r;
+
+        if (!m->have_state_dir)
+                return;
+        r = write_json(m);
+        if (r >= 0)
+                r = write_openmetrics(m);
         note_status_error(m, r);
 }
 
@@ -567,14 +694,18 @@ static void live_cell(const struct manager *m, enum metric_id id)
         if (metric_has_value(v))
                 printf(" %11.4g", v->value);
         else
-                printf(" %11s", v->validity == VALIDITY_UNSUPPORTED ? "-" : validity_name(v->validity));
+                printf(" %11s",
+                       v->validity == VALIDITY_UNSUPPORTED ? "-" : validity_name(v->validity));
 }
 
 static void live_row(struct manager *m)
 {
-        static const enum metric_id column[] = {METRIC_TLB,           METRIC_TLB_MAX_CPU,
-                                                METRIC_PAGES_MIGRATED, METRIC_TLB_PER_MIGRATED,
-                                                METRIC_PAGES_RECLAIMED, METRIC_TLB_PER_RECLAIMED};
+        static const enum metric_id column[] = {METRIC_TLB,
+                                                METRIC_TLB_MAX_CPU,
+                                                METRIC_PAGES_MIGRATED,
+                                                METRIC_TLB_PER_MIGRATED,
+                                                METRIC_PAGES_RECLAIMED,
+                                                METRIC_TLB_PER_RECLAIMED};
         double up_s = (double)(m->now.awake_ns - m->started_ns) / (double)NSEC_PER_SEC;
 
         if (m->live_rows++ % LIVE_ROWS_PER_HEADER == 0)
@@ -637,7 +768,8 @@ static int tick(struct manager *m, bool all)
         return r;
 }
 
-/* ---- events ----------------------------------------------------------------------------------- */
+/* ---- events -----------------------------------------------------------------------------------
+ */
 
 static uint64_t seconds_to_usec(double s)
 {
@@ -686,7 +818,8 @@ static int apply_knobs(struct manager *m, bool reset_yield)
 
 static void tell_systemd(struct manager *m)
 {
-        sd_notifyf(0, "READY=1\nSTATUS=%s%s", m->config_error ? "Configuration refused: " : "Watching",
+        sd_notifyf(0, "READY=1\nSTATUS=%s%s",
+                   m->config_error ? "Configuration refused: " : "Watching",
                    m->config_error ? m->config_error : "");
 }
 
@@ -707,7 +840,8 @@ static int on_reload(sd_event_source *source, const struct signalfd_siginfo *si,
         r = config_load(m->options.root, NULL, NULL, &config, &error);
         if (r < 0) {
                 m->config_error = config_error_format(&error);
-                report_config_refused(m, m->config_error ? m->config_error : strerror(-r), error.key);
+                report_config_refused(m, m->config_error ? m->config_error : strerror(-r),
+                                      error.key);
         } else {
                 config_done(&m->config);
                 m->config = config;
@@ -720,7 +854,7 @@ static int on_reload(sd_event_source *source, const struct signalfd_siginfo *si,
                         report_config_refused(m, m->config_error ? m->config_error : "", NULL);
                 }
                 r = sd_event_source_set_time_relative(
-                    m->timer, seconds_to_usec(m->pace[PACE_FAST].interval_s));
+                        m->timer, seconds_to_usec(m->pace[PACE_FAST].interval_s));
                 if (r < 0)
                         return r;
         }
@@ -748,7 +882,8 @@ static int add_sources(struct manager *m)
 
         if (r >= 0 && m->options.duration_s > 0)
                 r = sd_event_add_time_relative(m->event, &m->deadline, CLOCK_MONOTONIC,
-                                               seconds_to_usec(m->options.duration_s), 1, on_deadline, m);
+                                               seconds_to_usec(m->options.duration_s), 1,
+                                               on_deadline, m);
         if (r >= 0)
                 r = sd_event_add_signal(m->event, NULL, SIGTERM, on_stop, m);
         if (r >= 0)
@@ -758,7 +893,8 @@ static int add_sources(struct manager *m)
         return r;
 }
 
-/* ---- start and stop --------------------------------------------------------------------------- */
+/* ---- start and stop ---------------------------------------------------------------------------
+ */
 
 static void manager_done(struct manager *m)
 {
@@ -771,12 +907,15 @@ static void manager_done(struct manager *m)
         sample_done(&m->summary_from);
         sources_done(&m->sources);
         metrics_done(&m->metrics);
+        unit_metrics_done(&m->unit_metrics);
+        cgroup_units_done(&m->units);
         knobs_done(&m->knobs);
         config_done(&m->config);
         free(m->cpu_delta);
         free(m->config_error);
         free(m->state_dir);
         free(m->status_path);
+        free(m->prom_path);
 }
 
 static int init_samples(struct manager *m)
@@ -792,7 +931,8 @@ static int init_paths(struct manager *m)
 {
         m->state_dir = path_join(m->options.root, STATE_DIR);
         m->status_path = path_join(m->options.root, STATE_DIR "/status.json");
-        return m->state_dir && m->status_path ? 0 : -ENOMEM;
+        m->prom_path = path_join(m->options.root, STATE_DIR "/tlbd.prom");
+        return m->state_dir && m->status_path && m->prom_path ? 0 : -ENOMEM;
 }
 
 /* In observe mode a missing or read-only state directory is no obstacle. */
@@ -829,9 +969,11 @@ static int init_knobs(struct manager *m)
         if (!m->options.observe) {
                 r = knobs_adopt_record(&m->knobs);
                 if (r == -EBADMSG)
-                        report_config_refused(m, "the restore record of an earlier tlbd is damaged and was "
-                                                 "put aside; settings it had changed stay as they are",
-                                              NULL);
+                        report_config_refused(
+                                m,
+                                "the restore record of an earlier tlbd is damaged and was "
+                                "put aside; settings it had changed stay as they are",
+                                NULL);
                 else if (r < 0 && r != -ENOENT && r != -ESTALE)
                         return r;
         }
@@ -905,6 +1047,8 @@ static int manager_stop(struct manager *m)
                         r = k;
         }
         if (m->have_state_dir && unlink(m->status_path) < 0 && errno != ENOENT && r >= 0)
+                r = -errno;
+        if (m->have_state_dir && unlink(m->prom_path) < 0 && errno != ENOENT && r >= 0)
                 r = -errno;
         return r;
 }
@@ -1002,7 +1146,8 @@ int manager_reload(const char *root, int pid)
                 r = read_config_state(path, &after, &error);
                 if (r == 0 && after != before) {
                         if (error)
-                                fprintf(stderr, "tlbd: the running configuration is kept: %s\n", error);
+                                fprintf(stderr, "tlbd: the running configuration is kept: %s\n",
+                                        error);
                         return error ? -EINVAL : 0;
                 }
                 (void)usleep(50 * 1000);

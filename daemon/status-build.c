@@ -22,7 +22,8 @@ static struct json_object *text(const char *s)
 
 static void add(struct json_object *o, const char *key, struct json_object *v)
 {
-        /* Fails on lack of memory only; the member is missing then, and readers take that as null. */
+        /* Fails on lack of memory only; the member is missing then, and readers take that as null.
+         */
         if (json_object_object_add(o, key, v) < 0)
                 json_object_put(v);
 }
@@ -68,9 +69,9 @@ static struct json_object *build_condition(enum condition_id id, const struct ju
 
         add(o, "name", text(condition_table[id].name));
         add(o, "raised", json_object_new_boolean(j->raised));
-        add(o, "since_s", j->raised && now >= j->since_ns
-                              ? number((double)(now - j->since_ns) / NSEC_PER_SEC)
-                              : NULL);
+        add(o, "since_s",
+            j->raised && now >= j->since_ns ? number((double)(now - j->since_ns) / NSEC_PER_SEC)
+                                            : NULL);
         add(o, "metric", text(metric_table[j->metric].name));
         add(o, "value", j->known ? number(j->value) : NULL);
         add(o, "threshold", j->known ? number(j->threshold) : NULL);
@@ -88,9 +89,8 @@ static struct json_object *build_conditions(const struct status_input *in)
         for (int raised = 1; raised >= 0; raised--)
                 for (enum condition_id id = 0; id < JUDGED_COUNT; id++)
                         if (in->judge->of[id].raised == (bool)raised)
-                                json_object_array_add(a,
-                                                      build_condition(id, &in->judge->of[id],
-                                                                      in->judge->stolen));
+                                json_object_array_add(a, build_condition(id, &in->judge->of[id],
+                                                                         in->judge->stolen));
         return a;
 }
 
@@ -219,8 +219,7 @@ static struct json_object *build_knobs(const struct status_input *in)
 
         for (enum knob_id id = 0; id < KNOB_COUNT; id++)
                 add(o, knob_name(id),
-                    build_knob(id, &in->knobs->knob[id],
-                               &in->config->value[knob_table[id].key]));
+                    build_knob(id, &in->knobs->knob[id], &in->config->value[knob_table[id].key]));
         return o;
 }
 
@@ -257,8 +256,9 @@ static void note_kernel(struct json_object *a, const struct status_input *in)
         enum source_state psi = in->sample->pressure_memory.state;
 
         if (!in->machine->numa_balancing)
-                note(a, "NUMA balancing is not in this kernel (no /proc/sys/kernel/numa_balancing): "
-                        "its metrics are unsupported and its settings have no effect.");
+                note(a,
+                     "NUMA balancing is not in this kernel (no /proc/sys/kernel/numa_balancing): "
+                     "its metrics are unsupported and its settings have no effect.");
         else if (in->sample->nodes.state == SOURCE_OK && in->sample->nodes.n == 1)
                 note(a, "This machine has one NUMA node: balancing has nothing to move.");
         if (psi == SOURCE_OFF)
@@ -310,6 +310,46 @@ static struct json_object *build_notes(const struct status_input *in)
         return a;
 }
 
+static void add_unit_metric(struct json_object *o, const char *key, const struct metric *m,
+                            const char *unit)
+{
+        add(o, key, status_metric_json(m, unit, 0));
+}
+
+static struct json_object *build_unit(const struct unit_metric *u)
+{
+        struct json_object *o = json_object_new_object();
+
+        add(o, "name", text(u->name));
+        add(o, "path", text(u->path));
+        add_unit_metric(o, "migrated_per_s", &u->migrated_per_s, "pages/s");
+        add_unit_metric(o, "pte_updates_per_s", &u->pte_updates_per_s, "PTEs/s");
+        add_unit_metric(o, "hint_faults_per_s", &u->hint_faults_per_s, "faults/s");
+        add_unit_metric(o, "promoted_per_s", &u->promoted_per_s, "pages/s");
+        add_unit_metric(o, "demoted_per_s", &u->demoted_per_s, "pages/s");
+        add_unit_metric(o, "reclaimed_per_s", &u->reclaimed_per_s, "pages/s");
+        add_unit_metric(o, "direct_reclaimed_per_s", &u->direct_reclaimed_per_s, "pages/s");
+        add_unit_metric(o, "refaults_per_s", &u->refaults_per_s, "pages/s");
+        add_unit_metric(o, "migrated_share", &u->migrated_share, "ratio");
+        add_unit_metric(o, "reclaimed_share", &u->reclaimed_share, "ratio");
+        add_unit_metric(o, "psi_memory_some_avg10", &u->psi_some_avg10, "%");
+        add_unit_metric(o, "psi_memory_full_avg10", &u->psi_full_avg10, "%");
+        return o;
+}
+
+static struct json_object *build_units(const struct status_input *in)
+{
+        struct json_object *o = json_object_new_object(), *list = json_object_new_array();
+
+        add(o, "state", text(source_state_name(in->units ? in->units->state : SOURCE_ABSENT)));
+        add(o, "left_out", in->units ? count(in->units->n_left_out) : NULL);
+        add(o, "window_s", in->unit_metrics ? number(in->unit_metrics->interval_s) : NULL);
+        for (size_t i = 0; in->unit_metrics && i < in->unit_metrics->n; i++)
+                json_object_array_add(list, build_unit(&in->unit_metrics->unit[i]));
+        add(o, "list", list);
+        return o;
+}
+
 static struct json_object *build_config(const struct status_input *in)
 {
         struct json_object *o = json_object_new_object();
@@ -350,6 +390,7 @@ struct json_object *status_build(const struct status_input *in)
         add(o, "conditions", build_conditions(in));
         add(o, "metrics", build_metrics(in));
         add(o, "nodes", build_nodes(in));
+        add(o, "units", build_units(in));
         add(o, "cpus", build_cpus(in));
         add(o, "counters", build_counters(&in->sample->vmstat));
         add(o, "sources", build_sources(in));

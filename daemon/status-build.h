@@ -3,6 +3,7 @@
 
 /* Builds the object of status.json (status.h) from what the manager knows. */
 
+#include "cgroup.h"
 #include "judge.h"
 #include "knobs.h"
 #include "metrics.h"
@@ -15,17 +16,21 @@ struct status_input {
         const struct machine *machine;
         const struct config *config;
         unsigned generation;
-        const char *config_error; /* NULL: the last configuration was accepted */
+        const char *config_error;    /* NULL: the last configuration was accepted */
         const struct sample *sample; /* the latest reading of each source */
         const struct metrics *metrics;
-        const double *window_s; /* METRIC_COUNT, what each metric's value was taken over */
+        const double *window_s;    /* METRIC_COUNT, what each metric's value was taken over */
         const uint32_t *cpu_delta; /* TLB interrupts for each CPU of cpu_id over cpu_window_s */
         const unsigned *cpu_id;
         size_t n_cpu_delta;
         double cpu_window_s;
+        bool tlb_seen;      /* tlb_total is known */
+        uint64_t tlb_total; /* interrupts of the TLB row since tlbd started, all CPUs */
         const struct judge *judge;
         const struct knobs *knobs;
-        const double *source_interval_s; /* SOURCE_COUNT */
+        const double *source_interval_s;         /* SOURCE_COUNT */
+        const struct cgroup_units *units;        /* latest reading; NULL: not read */
+        const struct unit_metrics *unit_metrics; /* NULL: no two readings yet */
         double cpu_s, cpu_percent;
         uint64_t rss_bytes;
 };
