@@ -377,7 +377,7 @@ int interrupts_delta(const struct interrupts *before, const struct interrupts *a
         const struct interrupts_row *a = interrupts_row(after, label);
         struct interrupts_delta d = {0};
         _cleanup_(freep) uint32_t *delta = NULL;
-        size_t x = 0, y = 0;
+        size_t x = 0, y = 0, middle;
 
         if (!b || !a || b->state != SOURCE_OK || a->state != SOURCE_OK)
                 return -ENODATA;
@@ -407,9 +407,10 @@ int interrupts_delta(const struct interrupts *before, const struct interrupts *a
         if (d.n_common == 0)
                 return -ENODATA;
         qsort(delta, d.n_common, sizeof(*delta), compare_u32);
-        d.median_cpu = d.n_common % 2
-                               ? delta[d.n_common / 2]
-                               : ((double)delta[d.n_common / 2 - 1] + delta[d.n_common / 2]) / 2;
+        middle = d.n_common / 2;
+        d.median_cpu = delta[middle];
+        if (d.n_common % 2 == 0)
+                d.median_cpu = (delta[middle - 1] + d.median_cpu) / 2;
         *ret = d;
         return 0;
 }

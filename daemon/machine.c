@@ -43,10 +43,11 @@ static bool has_flag(const char *cpuinfo, const char *flag)
 
 bool machine_kernel_broadcasts(const char *release, const char *cmdline)
 {
-        unsigned major, minor;
+        char *end;
+        unsigned long major = strtoul(release, &end, 10);
+        unsigned long minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
 
-        if (sscanf(release, "%u.%u", &major, &minor) != 2 || major < 6 ||
-            (major == 6 && minor < 15))
+        if (major < 6 || (major == 6 && minor < 15))
                 return false;
         for (const char *p = cmdline; (p = strstr(p, "tlbi=ipi")); p++)
                 if ((p == cmdline || p[-1] == ' ') && strchr(" \n", p[8]))
