@@ -27,7 +27,7 @@ enum validity {
 
 struct metric {
         enum validity validity;
-        double value; /* with OK and HOTPLUG; never NaN, infinite or negative */
+        double value;    /* with OK and HOTPLUG; never NaN, infinite or negative */
         bool all_causes; /* scope "all causes": not this cause alone */
 };
 
