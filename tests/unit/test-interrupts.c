@@ -166,6 +166,44 @@ static void cut_file_keeps_the_rows_it_has(void **state)
         interrupts_done(&r.i);
 }
 
+/* Any damage: whole and in pieces the same is read, and rows that are OK have a count a CPU. */
+static void damaged_text_reads_the_same_in_pieces(void **state)
+{
+        static const char alphabet[] = "0123456789 CPUTLBRES:\n\t\r\0x";
+
+        (void)state;
+        srand(73);
+        for (int round = 0; round < 3000; round++) {
+                char text[sizeof(ordinary)];
+                struct reading whole, pieces;
+                size_t len = sizeof(ordinary) - 1 - (size_t)rand() % 40;
+
+                memcpy(text, ordinary, sizeof(text));
+                for (int k = rand() % 6; k >= 0; k--)
+                        text[(size_t)rand() % len] = alphabet[(size_t)rand() % sizeof(alphabet)];
+                read_pieces(&whole, text, len, len);
+                read_pieces(&pieces, text, len, (size_t)(1 + rand() % 20));
+                assert_int_equal(whole.i.state, pieces.i.state);
+                assert_int_equal(whole.i.n_cpus, pieces.i.n_cpus);
+                for (size_t k = 0; k < whole.i.n_rows; k++) {
+                        const struct interrupts_row *w = &whole.i.row[k], *p = &pieces.i.row[k];
+                        uint64_t sum = 0;
+
+                        assert_int_equal(w->state, p->state);
+                        if (w->state != SOURCE_OK)
+                                continue;
+                        assert_true(whole.i.n_cpus > 0);
+                        for (size_t cpu = 0; cpu < whole.i.n_cpus; cpu++) {
+                                assert_true(w->count[cpu] == p->count[cpu]);
+                                sum += w->count[cpu];
+                        }
+                        assert_true(w->sum == sum && p->sum == sum);
+                }
+                interrupts_done(&whole.i);
+                interrupts_done(&pieces.i);
+        }
+}
+
 /* A1, A3: arm64 rows whose count touches the label; sums above 2^32. */
 static void count_may_touch_the_label(void **state)
 {
@@ -452,6 +490,7 @@ int main(void)
                 cmocka_unit_test(pieces_of_any_size_give_the_same),
                 cmocka_unit_test(cut_anywhere_no_wrong_number_is_ok),
                 cmocka_unit_test(cut_file_keeps_the_rows_it_has),
+                cmocka_unit_test(damaged_text_reads_the_same_in_pieces),
                 cmocka_unit_test(count_may_touch_the_label),
                 cmocka_unit_test(text_behind_the_counts_is_not_counted),
                 cmocka_unit_test(hotplug_during_the_reading_spoils_the_row),
