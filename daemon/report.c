@@ -390,6 +390,84 @@ static void print_nodes(const struct report *r)
         print_node_gaps(r, nodes);
 }
 
+/* Units */
+
+#define UNITS_MAX 10 /* in the report; status.json has all */
+#define UNIT_COLUMNS_NAME 30
+
+static double unit_value(struct json_object *unit, const char *key)
+{
+        return status_number(status_object(unit, key), "value");
+}
+
+static bool unit_is_busy(struct json_object *unit)
+{
+        return unit_value(unit, "migrated_per_s") > 0 || unit_value(unit, "reclaimed_per_s") > 0 ||
+               unit_value(unit, "psi_memory_some_avg10") > 0;
+}
+
+static void print_unit(const struct report *r, struct json_object *unit)
+{
+        static const struct {
+                const char *key;
+                int columns;
+                double scale; /* shares are shown in % */
+        } column[] = {
+                {"migrated_per_s", 11, 1},       {"migrated_share", 6, 100},
+                {"reclaimed_per_s", 11, 1},      {"reclaimed_share", 6, 100},
+                {"psi_memory_some_avg10", 8, 1},
+        };
+        _cleanup_(freep) char *name = text_safe(status_text(unit, "name"));
+        char number[TEXT_NUMBER_MAX];
+
+        (void)fprintf(r->f, "  %-*s", UNIT_COLUMNS_NAME, name ? name : "-");
+        if (name && strlen(name) > UNIT_COLUMNS_NAME)
+                (void)fprintf(r->f, "\n%*s", 2 + UNIT_COLUMNS_NAME, "");
+        for (size_t i = 0; i < ELEMENTSOF(column); i++)
+                (void)fprintf(
+                        r->f, " %*s", column[i].columns,
+                        text_number(number, unit_value(unit, column[i].key) * column[i].scale));
+        (void)fputc('\n', r->f);
+}
+
+/* The units with most pages; those that did nothing are counted only. */
+static void print_unit_list(const struct report *r, struct json_object *list)
+{
+        size_t n = status_length(list), shown = 0;
+
+        for (size_t i = 0; i < n && shown < UNITS_MAX; i++) {
+                struct json_object *unit = json_object_array_get_idx(list, i);
+
+                if (!unit_is_busy(unit))
+                        continue;
+                if (shown == 0)
+                        (void)fprintf(r->f, "  %-*s %11s %6s %11s %6s %8s\n", UNIT_COLUMNS_NAME,
+                                      "unit", "migrated/s", "%", "reclaimed/s", "%", "stalls %");
+                print_unit(r, unit);
+                shown++;
+        }
+        if (shown < n)
+                (void)fprintf(r->f, "  %zu %sunit%s: no page migrated or reclaimed, or fewer\n",
+                              n - shown, shown ? "more " : "", n - shown == 1 ? "" : "s");
+}
+
+static void print_units(const struct report *r)
+{
+        struct json_object *units = status_object(r->status, "units");
+        struct json_object *list = status_array(units, "list");
+        _cleanup_(freep) char *state = text_safe(status_text(units, "state"));
+
+        if (!units) /* of a tlbd that does not know them */
+                return;
+        heading(r, "UNITS (of systemd, by cgroup)");
+        if (state && strcmp(state, "ok") != 0)
+                (void)fprintf(r->f, "  not known: no cgroup v2 in /sys/fs/cgroup (%s)\n", state);
+        else if (status_length(list) == 0)
+                (void)fputs("  needs a second reading\n", r->f);
+        else
+                print_unit_list(r, list);
+}
+
 /* Knobs */
 
 static void print_cell(const struct report *r, int columns, const char *text)
@@ -539,6 +617,7 @@ void report_print(FILE *f, struct json_object *status, unsigned width)
         print_conditions(&r);
         print_metrics(&r);
         print_nodes(&r);
+        print_units(&r);
         print_knobs(&r);
         print_self(&r);
         print_sources(&r);

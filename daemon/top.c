@@ -252,9 +252,10 @@ static void setup_terminal(struct top *t)
                     use_default_colors() == OK;
         if (t->colour) {
                 (void)init_pair(PAIR_ALARM, COLOR_RED, -1);
-                (void)init_pair(PAIR_LOW, COLOR_GREEN, -1);
-                (void)init_pair(PAIR_MIDDLE, COLOR_YELLOW, -1);
-                (void)init_pair(PAIR_HIGH, COLOR_RED, -1);
+                /* No red: the busiest CPU of an idle machine is no alarm. */
+                (void)init_pair(PAIR_LOW, COLOR_BLUE, -1);
+                (void)init_pair(PAIR_MIDDLE, COLOR_CYAN, -1);
+                (void)init_pair(PAIR_HIGH, COLOR_YELLOW, -1);
         }
 }
 
