@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * measure CASE PAIRS [--cgroup DIR] --arm NAME [FILE VALUE]... ... -- LOAD...
+ * measure CASE PAIRS [--cgroup DIR] [--quiet FILE VALUE...]
+ *         --arm NAME [FILE VALUE]... ... -- LOAD...
  *
  * Runs one load and, while it runs, one arm after the other: writes the arm's
  * VALUEs to its FILEs, lets that settle, reads the kernel's counters, waits for
  * an interval of the load, and reads them again. The arms take turns PAIRS
- * times, in alternating order (A B, B A, A B). Prints a line of JSON with what
+ * times, in alternating order (A B, B A, A B). While the load sets up, and
+ * while it checks, the files of --quiet have their values instead. Prints a line of JSON with what
  * grew in each interval, and one with what the load's pages held at the end.
  *
  * A reading is /proc/interrupts, /proc/vmstat, /proc/interrupts again: while
@@ -257,6 +259,7 @@ struct plan {
 	const char *name;		/* of the case */
 	unsigned int pairs;
 	const char *cgroup;
+	struct arm quiet;		/* while nothing is measured */
 	unsigned int arms;
 	struct arm arm[MAX_ARMS];
 	char **load;
@@ -301,6 +304,16 @@ static void arm_measure(const struct plan *plan, const struct arm *arm,
 	fflush(stdout);
 }
 
+/* FILE VALUE pairs of an arm; returns where they end. */
+static int arm_parse(int argc, char **argv, int at, struct arm *ret)
+{
+	for (; at + 1 < argc && argv[at][0] == '/' && ret->writes < MAX_WRITES; at += 2) {
+		ret->file[ret->writes] = argv[at];
+		ret->value[ret->writes++] = argv[at + 1];
+	}
+	return at;
+}
+
 static bool plan_parse(int argc, char **argv, struct plan *ret)
 {
 	int at = 3;
@@ -312,14 +325,13 @@ static bool plan_parse(int argc, char **argv, struct plan *ret)
 		ret->cgroup = argv[at + 1];
 		at += 2;
 	}
+	if (!strcmp(argv[at], "--quiet"))
+		at = arm_parse(argc, argv, at + 1, &ret->quiet);
 	while (at + 1 < argc && !strcmp(argv[at], "--arm") && ret->arms < MAX_ARMS) {
 		struct arm *arm = &ret->arm[ret->arms++];
 
 		arm->name = argv[at + 1];
-		for (at += 2; at + 1 < argc && argv[at][0] == '/' && arm->writes < MAX_WRITES; at += 2) {
-			arm->file[arm->writes] = argv[at];
-			arm->value[arm->writes++] = argv[at + 1];
-		}
+		at = arm_parse(argc, argv, at + 2, arm);
 	}
 	if (at + 1 >= argc || strcmp(argv[at], "--"))
 		return false;
@@ -336,11 +348,11 @@ int main(int argc, char **argv)
 	int status;
 
 	if (!plan_parse(argc, argv, &plan)) {
-		fprintf(stderr, "usage: measure CASE PAIRS [--cgroup DIR] --arm NAME [FILE VALUE]... -- LOAD...\n");
+		fprintf(stderr, "usage: measure CASE PAIRS [--cgroup DIR] [--quiet FILE VALUE...] --arm NAME [FILE VALUE]... -- LOAD...\n");
 		return 2;
 	}
 	signal(SIGALRM, on_timeout);
-	arm_choose(&plan.arm[0]);
+	arm_choose(&plan.quiet);
 	load_pid = load_start(plan.cgroup, plan.load, &to, &from);
 	answer(from, "ready");
 	for (unsigned int pair = 1; pair <= plan.pairs; pair++) {
@@ -352,6 +364,7 @@ int main(int argc, char **argv)
 			arm_measure(&plan, &plan.arm[turn], pair, to, from);
 		}
 	}
+	arm_choose(&plan.quiet);
 	tell(to, "verify\n");
 	line = answer(from, "verified ");
 	if (sscanf(line, "verified %llu %llu", &pages, &bad) != 2)
