@@ -808,12 +808,22 @@ static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata)
         return on_stop(source, NULL, userdata);
 }
 
-static int apply_knobs(struct manager *m, bool reset_yield)
+/* Where nothing can be applied, measuring goes on all the same. */
+static void apply_knobs(struct manager *m)
 {
+        int r;
+
         knobs_probe(&m->knobs);
         if (m->options.observe)
-                return 0;
-        return knobs_apply(&m->knobs, &m->config, reset_yield, report_knob, m);
+                return;
+        r = knobs_apply(&m->knobs, &m->config, true, report_knob, m);
+        if (r >= 0)
+                return;
+        free(m->config_error);
+        m->config_error =
+                strf("nothing was applied, as the restore record cannot be kept in %s: %s",
+                     m->state_dir, strerror(-r));
+        report_config_refused(m, m->config_error ? m->config_error : strerror(-r), NULL);
 }
 
 static void tell_systemd(struct manager *m)
@@ -846,13 +856,7 @@ static int on_reload(sd_event_source *source, const struct signalfd_siginfo *si,
                 config_done(&m->config);
                 m->config = config;
                 set_intervals(m);
-                r = apply_knobs(m, true);
-                if (r < 0) {
-                        m->config_error = strf("nothing was applied, the restore record cannot be "
-                                               "written: %s",
-                                               strerror(-r));
-                        report_config_refused(m, m->config_error ? m->config_error : "", NULL);
-                }
+                apply_knobs(m);
                 r = sd_event_source_set_time_relative(
                         m->timer, seconds_to_usec(m->pace[PACE_FAST].interval_s));
                 if (r < 0)
@@ -966,18 +970,14 @@ static int init_knobs(struct manager *m)
 
         if (r < 0)
                 return r;
-        if (!m->options.observe) {
-                r = knobs_adopt_record(&m->knobs);
-                if (r == -EBADMSG)
-                        report_config_refused(
-                                m,
-                                "the restore record of an earlier tlbd is damaged and was "
-                                "put aside; settings it had changed stay as they are",
-                                NULL);
-                else if (r < 0 && r != -ENOENT && r != -ESTALE)
-                        return r;
-        }
-        return apply_knobs(m, true);
+        /* What cannot be adopted is said here; knobs_apply() then writes nothing by itself. */
+        if (!m->options.observe && knobs_adopt_record(&m->knobs) == -EBADMSG)
+                report_config_refused(m,
+                                      "the restore record of an earlier tlbd is damaged and was "
+                                      "put aside; settings it had changed stay as they are",
+                                      NULL);
+        apply_knobs(m);
+        return 0;
 }
 
 static int manager_init(struct manager *m)
@@ -1043,8 +1043,10 @@ static int manager_stop(struct manager *m)
         if (!m->options.observe && m->config.value[KEY_RESTORE_ON_STOP].number > 0) {
                 int k = knobs_restore(&m->knobs, report_knob, m);
 
-                if (k < 0 && k != -ENOENT)
+                if (k < 0) {
+                        fprintf(stderr, "tlbd: not everything was put back: %s\n", strerror(-k));
                         r = k;
+                }
         }
         if (m->have_state_dir && unlink(m->status_path) < 0 && errno != ENOENT && r >= 0)
                 r = -errno;
@@ -1093,10 +1095,8 @@ int manager_restore(const char *root, bool force, enum journal_target log)
                 knobs_probe(&m.knobs);
                 r = knobs_restore(&m.knobs, report_knob, &m);
         }
-        if (r == -ENOENT || r == -ESTALE)
-                r = 0;
         if (r < 0)
-                fprintf(stderr, "tlbd: cannot restore: %s\n", strerror(-r));
+                fprintf(stderr, "tlbd: not everything was put back: %s\n", strerror(-r));
 out:
         manager_done(&m);
         return r;

@@ -174,6 +174,19 @@ truncate -s 0 "$root/proc/vmstat"
 eventually 'a counter that vanishes is unsupported' 'd["metrics"]["pages_migrated_per_s"]["validity"]' unsupported
 finish TERM
 
+# --- a restore record that cannot be kept
+mkdir -p "$root/run/tlbd/restore.new"
+put "$pageout" 31
+printf '[Tuning]\nTlbBatchPageout=8\n' > "$conf"
+start
+eventually 'without a restore record nothing is changed' 'd["config"]["state"], d["knobs"]["TlbBatchPageout"]["value"]' '["refused", "31"]'
+matches 'and that is said' "$(cat "$tap_dir/log")" 'nothing was applied, as the restore record cannot be kept'
+is 'measuring goes on' "$(field 'd["samples"] > 0')" true
+rmdir "$root/run/tlbd/restore.new"
+reload
+is 'a reload applies it when that is mended' "$(cat "$pageout") $(field 'd["config"]["state"]')" '8 ok'
+finish TERM
+
 # --- a stock kernel
 rm -rf "$root"
 fake_root "$root" stock
