@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * measure CASE PAIRS [--cgroup DIR] [--quiet FILE VALUE...]
+ * measure CASE PAIRS [--cgroup DIR] [--until COUNTER N] [--quiet FILE VALUE...]
  *         --arm NAME [FILE VALUE]... ... -- LOAD...
  *
  * Runs one load and, while it runs, one arm after the other: writes the arm's
  * VALUEs to its FILEs, lets that settle, reads the kernel's counters, waits for
  * an interval of the load, and reads them again. The arms take turns PAIRS
  * times, in alternating order (A B, B A, A B). While the load sets up, and
- * while it checks, the files of --quiet have their values instead. Prints a line of JSON with what
+ * while it checks, the files of --quiet have their values instead. With --until
+ * an interval is repeated until COUNTER of /proc/vmstat grew by N, so that a
+ * slow machine does not judge by a handful of pages. Prints a line of JSON with what
  * grew in each interval, and one with what the load's pages held at the end.
  *
  * A reading is /proc/interrupts, /proc/vmstat, /proc/interrupts again: while
@@ -34,6 +36,8 @@
 #define MAX_WRITES	4
 /* Setting up, an interval, checking: none takes longer than this. */
 #define STEP_TIMEOUT_S	240U
+/* How often an interval is repeated for --until. */
+#define MAX_REPEATS	15
 /* After a policy was changed, until it is what happens. */
 #define SETTLE_US	300000U
 
@@ -56,6 +60,7 @@ struct reading {
 
 static struct reading start, stop;
 
+__attribute__((noreturn))
 static void die(const char *what)
 {
 	fprintf(stderr, "measure: %s: %s\n", what, strerror(errno));
@@ -259,6 +264,8 @@ struct plan {
 	const char *name;		/* of the case */
 	unsigned int pairs;
 	const char *cgroup;
+	const char *counter;		/* must grow by this in an interval */
+	uint64_t growth;
 	struct arm quiet;		/* while nothing is measured */
 	unsigned int arms;
 	struct arm arm[MAX_ARMS];
@@ -276,21 +283,39 @@ static void arm_choose(const struct arm *arm)
 	}
 }
 
+static uint64_t counter_growth(const char *name)
+{
+	for (unsigned int i = 0; i < start.counters; i++)
+		if (!strcmp(start.counter[i].name, name))
+			return stop.counter[i].value - start.counter[i].value;
+	errno = ENOENT;
+	die(name);
+}
+
 static void arm_measure(const struct plan *plan, const struct arm *arm,
 			unsigned int pair, FILE *to, FILE *from)
 {
-	unsigned long long ops;
-	const char *line;
-	double seconds;
+	unsigned long long ops = 0;
+	unsigned int repeat = 0;
+	double seconds = 0;
 
 	arm_choose(arm);
 	usleep(SETTLE_US);
 	reading_take(&start);
-	tell(to, "go\n");
-	line = answer(from, "done ");
-	reading_take(&stop);
-	if (sscanf(line, "done %llu %lf", &ops, &seconds) != 2)
-		die(line);
+	do {
+		unsigned long long more_ops;
+		double more_seconds;
+		const char *line;
+
+		tell(to, "go\n");
+		line = answer(from, "done ");
+		if (sscanf(line, "done %llu %lf", &more_ops, &more_seconds) != 2)
+			die(line);
+		ops += more_ops;
+		seconds += more_seconds;
+		reading_take(&stop);
+	} while (plan->counter && counter_growth(plan->counter) < plan->growth &&
+		 ++repeat < MAX_REPEATS);
 
 	printf("{\"case\":\"%s\",\"arm\":\"%s\",\"pair\":%u,\"ops\":%llu,\"seconds\":%.3f,",
 	       plan->name, arm->name, pair, ops, seconds);
@@ -325,6 +350,11 @@ static bool plan_parse(int argc, char **argv, struct plan *ret)
 		ret->cgroup = argv[at + 1];
 		at += 2;
 	}
+	if (!strcmp(argv[at], "--until") && at + 2 < argc) {
+		ret->counter = argv[at + 1];
+		ret->growth = strtoull(argv[at + 2], NULL, 10);
+		at += 3;
+	}
 	if (!strcmp(argv[at], "--quiet"))
 		at = arm_parse(argc, argv, at + 1, &ret->quiet);
 	while (at + 1 < argc && !strcmp(argv[at], "--arm") && ret->arms < MAX_ARMS) {
@@ -348,7 +378,7 @@ int main(int argc, char **argv)
 	int status;
 
 	if (!plan_parse(argc, argv, &plan)) {
-		fprintf(stderr, "usage: measure CASE PAIRS [--cgroup DIR] [--quiet FILE VALUE...] --arm NAME [FILE VALUE]... -- LOAD...\n");
+		fprintf(stderr, "usage: measure CASE PAIRS [--cgroup DIR] [--until COUNTER N] [--quiet FILE VALUE...] --arm NAME [FILE VALUE]... -- LOAD...\n");
 		return 2;
 	}
 	signal(SIGALRM, on_timeout);
