@@ -97,13 +97,19 @@ static char *condition_figures(struct json_object *c)
         const char *metric = status_text(c, "metric");
         double value = status_number(c, "value"), threshold = status_number(c, "threshold");
         char a[TEXT_NUMBER_MAX], b[TEXT_NUMBER_MAX];
+        bool beyond;
 
         if (!metric || isnan(value))
                 return NULL;
         if (isnan(threshold))
                 return strf("%s is %s", metric, text_number(a, value));
-        return strf("%s is %s, threshold %s", metric, text_number(a, value),
-                    text_number(b, threshold));
+        /* Locality is the one that is bad when it is low. */
+        beyond = strcmp(metric, metric_table[METRIC_LOCALITY].name) == 0 ? value < threshold
+                                                                         : value > threshold;
+        return strf("%s is %s, threshold %s%s", metric, text_number(a, value),
+                    text_number(b, threshold),
+                    beyond && !status_true(c, "raised") ? " (too few pages, or not for long enough)"
+                                                        : "");
 }
 
 static void print_raised(const struct report *r, struct json_object *c)
@@ -430,15 +436,22 @@ static void print_unit(const struct report *r, struct json_object *unit)
         (void)fputc('\n', r->f);
 }
 
-/* The units with most pages; those that did nothing are counted only. */
+static bool unit_is_known(struct json_object *unit)
+{
+        return !isnan(unit_value(unit, "migrated_per_s")) ||
+               !isnan(unit_value(unit, "reclaimed_per_s"));
+}
+
+/* The busiest units; the others are counted only. */
 static void print_unit_list(const struct report *r, struct json_object *list)
 {
-        size_t n = status_length(list), shown = 0;
+        size_t shown = 0, known = 0, n = status_length(list);
 
-        for (size_t i = 0; i < n && shown < UNITS_MAX; i++) {
+        for (size_t i = 0; i < n; i++) {
                 struct json_object *unit = json_object_array_get_idx(list, i);
 
-                if (!unit_is_busy(unit))
+                known += unit_is_known(unit);
+                if (shown == UNITS_MAX || !unit_is_busy(unit))
                         continue;
                 if (shown == 0)
                         (void)fprintf(r->f, "  %-*s %11s %6s %11s %6s %8s\n", UNIT_COLUMNS_NAME,
@@ -446,9 +459,13 @@ static void print_unit_list(const struct report *r, struct json_object *list)
                 print_unit(r, unit);
                 shown++;
         }
-        if (shown < n)
-                (void)fprintf(r->f, "  %zu %sunit%s: no page migrated or reclaimed, or fewer\n",
-                              n - shown, shown ? "more " : "", n - shown == 1 ? "" : "s");
+        if (known > shown)
+                (void)fprintf(r->f, "  %zu %s with fewer pages, or none\n", known - shown,
+                              shown > 0    ? "more"
+                              : known == 1 ? "unit"
+                                           : "units");
+        if (known < n && known <= shown)
+                (void)fprintf(r->f, "  %zu of which these counters are not known\n", n - known);
 }
 
 static void print_units(const struct report *r)
