@@ -35,6 +35,8 @@ const struct knob_info knob_table[] = {
         [KNOB_NUMA_PROMOTE_RATE_LIMIT] = {KEY_NUMA_PROMOTE_RATE_LIMIT,
                                           {SYSCTL "_promote_rate_limit_MBps"}},
         [KNOB_DEMOTION_ENABLED] = {KEY_DEMOTION_ENABLED, {"/sys/kernel/mm/numa/demotion_enabled"}},
+        [KNOB_TASK_DELAY_ACCOUNTING] = {KEY_TASK_DELAY_ACCOUNTING,
+                                        {"/proc/sys/kernel/task_delayacct"}},
 };
 _Static_assert(ELEMENTSOF(knob_table) == KNOB_COUNT, "one knob_table row for each knob");
 
@@ -106,7 +108,7 @@ static char *format_value(enum knob_id id, uint64_t value, bool kernel)
                 return strdup(value ? "auto" : "always");
         case KEY_TYPE_KNOB_BOOL:
                 if (kernel)
-                        return strdup(value ? "true" : "false");
+                        return strdup(value ? "1" : "0"); /* kstrtobool() takes it too */
                 return strdup(value ? "yes" : "no");
         default:
                 return strf("%" PRIu64, value);

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <syslog.h>
@@ -68,6 +69,9 @@ struct manager {
         struct cgroup_units units;
         struct unit_metrics unit_metrics;
         uint64_t units_cost_ns;
+        struct tasks tasks;
+        sd_event_source *tasks_source;
+        int tasks_fd; /* that tasks_source watches */
         bool source_lost[SOURCE_COUNT];
         struct judge judge;
         struct knobs knobs;
@@ -470,6 +474,38 @@ static int keep_cpu_deltas(struct manager *m)
         return 0;
 }
 
+static int watch_tasks(struct manager *m);
+
+static int on_tasks(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+        struct manager *m = userdata;
+
+        (void)source;
+        (void)fd;
+        (void)events;
+        tasks_dispatch(&m->tasks);
+        return watch_tasks(m);
+}
+
+/* The connection comes and goes with kernel.task_delayacct. */
+static int watch_tasks(struct manager *m)
+{
+        int fd = tasks_fd(&m->tasks);
+
+        if (fd == m->tasks_fd)
+                return 0;
+        m->tasks_source = sd_event_source_unref(m->tasks_source);
+        m->tasks_fd = fd;
+        return fd < 0 ? 0 : sd_event_add_io(m->event, &m->tasks_source, fd, EPOLLIN, on_tasks, m);
+}
+
+static int update_tasks(struct manager *m)
+{
+        int r = tasks_update(&m->tasks, &m->unit_metrics, m->now.awake_ns);
+
+        return r < 0 ? r : watch_tasks(m);
+}
+
 /* Walks the cgroup tree and takes the difference to the walk before. */
 static int read_units(struct manager *m)
 {
@@ -493,8 +529,9 @@ static int read_units(struct manager *m)
         cgroup_units_done(&m->units);
         m->units = units;
         m->unit_metrics = metrics;
+        r = update_tasks(m);
         m->units_cost_ns = now_cputime_ns() - cpu_ns;
-        return 0;
+        return r;
 }
 
 /* What is read at a slower pace keeps its value until its next reading. */
@@ -604,6 +641,7 @@ static void with_status(struct manager *m, void (*build)(const struct status_inp
                 .tlb_total = m->tlb_total,
                 .units = m->units.state == SOURCE_OK ? &m->units : NULL,
                 .unit_metrics = m->unit_metrics.n > 0 ? &m->unit_metrics : NULL,
+                .tasks = &m->tasks,
                 .judge = &m->judge,
                 .knobs = &m->knobs,
                 .source_interval_s = source_interval_s,
@@ -902,6 +940,7 @@ static int add_sources(struct manager *m)
 
 static void manager_done(struct manager *m)
 {
+        sd_event_source_unref(m->tasks_source);
         sd_event_source_unref(m->timer);
         sd_event_source_unref(m->deadline);
         sd_event_unref(m->event);
@@ -913,6 +952,7 @@ static void manager_done(struct manager *m)
         metrics_done(&m->metrics);
         unit_metrics_done(&m->unit_metrics);
         cgroup_units_done(&m->units);
+        tasks_done(&m->tasks);
         knobs_done(&m->knobs);
         config_done(&m->config);
         free(m->cpu_delta);
@@ -999,6 +1039,8 @@ static int manager_init(struct manager *m)
         if (r >= 0)
                 r = sources_init(&m->sources, m->options.root);
         if (r >= 0)
+                r = tasks_init(&m->tasks, m->options.root);
+        if (r >= 0)
                 r = init_samples(m);
         if (r < 0)
                 return r;
@@ -1057,7 +1099,7 @@ static int manager_stop(struct manager *m)
 
 int manager_run(const struct manager_options *options)
 {
-        struct manager m = {.options = *options};
+        struct manager m = {.options = *options, .tasks_fd = -1};
         int r = manager_init(&m);
 
         if (r < 0) {

@@ -350,6 +350,50 @@ static struct json_object *build_units(const struct status_input *in)
         return o;
 }
 
+static struct json_object *build_delays(const struct task_entry *e)
+{
+        struct json_object *o = json_object_new_object();
+
+        for (enum delay_kind k = 0; k < DELAY_COUNT; k++) {
+                struct json_object *d = json_object_new_object();
+
+                add(d, "total_ms",
+                    e->total[k].known ? number((double)e->total[k].total_ns / 1e6) : NULL);
+                add(d, "window_ms",
+                    e->delta[k].known ? number((double)e->delta[k].total_ns / 1e6) : NULL);
+                add(d, "window_count", e->delta[k].known ? count(e->delta[k].count) : NULL);
+                add(o, delay_name(k), d);
+        }
+        return o;
+}
+
+static struct json_object *build_task(const struct task_entry *e)
+{
+        struct json_object *o = json_object_new_object();
+
+        add(o, "pid", e->pid ? count(e->pid) : NULL);
+        add(o, "ended", count(e->ended));
+        add(o, "comm", text(e->comm));
+        add(o, "unit", text(e->unit));
+        add(o, "delays", build_delays(e));
+        return o;
+}
+
+static struct json_object *build_tasks(const struct status_input *in)
+{
+        struct json_object *o = json_object_new_object(), *list = json_object_new_array();
+        const struct tasks *t = in->tasks;
+
+        add(o, "state", text(source_state_name(t->state)));
+        add(o, "window_s", t->interval_s > 0 ? number(t->interval_s) : NULL);
+        add(o, "exits_seen", count(t->exits.seen));
+        add(o, "exits_lost", count(t->exits.lost));
+        for (size_t i = 0; i < t->n; i++)
+                json_object_array_add(list, build_task(&t->entry[i]));
+        add(o, "list", list);
+        return o;
+}
+
 static struct json_object *build_config(const struct status_input *in)
 {
         struct json_object *o = json_object_new_object();
@@ -391,6 +435,7 @@ struct json_object *status_build(const struct status_input *in)
         add(o, "metrics", build_metrics(in));
         add(o, "nodes", build_nodes(in));
         add(o, "units", build_units(in));
+        add(o, "tasks", build_tasks(in));
         add(o, "cpus", build_cpus(in));
         add(o, "counters", build_counters(&in->sample->vmstat));
         add(o, "sources", build_sources(in));

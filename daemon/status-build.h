@@ -8,6 +8,7 @@
 #include "knobs.h"
 #include "metrics.h"
 #include "status.h"
+#include "tasks.h"
 
 struct status_input {
         bool observe;
@@ -31,6 +32,7 @@ struct status_input {
         const double *source_interval_s;         /* SOURCE_COUNT */
         const struct cgroup_units *units;        /* latest reading; NULL: not read */
         const struct unit_metrics *unit_metrics; /* NULL: no two readings yet */
+        const struct tasks *tasks;
         double cpu_s, cpu_percent;
         uint64_t rss_bytes;
 };

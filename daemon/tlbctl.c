@@ -18,24 +18,27 @@
 #include <unistd.h>
 
 static const char usage_text[] =
-    "Usage: tlbctl [OPTION...] VERB [OPERAND...]\n"
-    "What NUMA balancing and page reclaim cost in TLB shootdowns, and how to tune it.\n\n"
-    "  status                  what tlbd sees: conditions, metrics, settings\n"
-    "  top                     the same, live (q quits)\n"
-    "  explain [NAME]          what a metric, condition or key means\n"
-    "  get [KEY]               configuration and kernel values\n"
-    "  set KEY=VALUE           change the configuration and reload tlbd\n"
-    "  unset KEY               take that back\n"
-    "  check-config [FILE...]  check without applying\n"
-    "  restore                 put back kernel settings after a crash of tlbd\n"
-    "  read                    what this machine, or the tree --root DIR, says\n"
-    "  snapshot DIR            copy the kernel files tlbd reads\n"
-    "  diff DIR1 DIR2          the metrics between two such trees\n\n"
-    "  --json                  status, get, read, diff: machine-readable output\n"
-    "  --runtime               set: until the next boot only\n"
-    "  --interval-sec N        diff: seconds between the trees; top: between updates\n"
-    "  --root DIR              use DIR/proc, DIR/sys, DIR/etc, DIR/run and DIR/usr/lib\n"
-    "  --help, --version\n";
+        "Usage: tlbctl [OPTION...] VERB [OPERAND...]\n"
+        "What NUMA balancing and page reclaim cost in TLB shootdowns, and how to tune it.\n\n"
+        "  status                  what tlbd sees: conditions, metrics, settings\n"
+        "  top                     the same, live (q quits)\n"
+        "  tasks                   which processes wait for memory\n"
+        "  explain [NAME]          what a metric, condition or key means\n"
+        "  get [KEY]               configuration and kernel values\n"
+        "  set KEY=VALUE           change the configuration and reload tlbd\n"
+        "  unset KEY               take that back\n"
+        "  check-config [FILE...]  check without applying\n"
+        "  restore                 put back kernel settings after a crash of tlbd\n"
+        "  read                    what this machine, or the tree --root DIR, says\n"
+        "  snapshot DIR            copy the kernel files tlbd reads\n"
+        "  diff DIR1 DIR2          the metrics between two such trees\n\n"
+        "  --json                  status, tasks, get, read, diff: machine-readable output\n"
+        "  --runtime               set: until the next boot only\n"
+        "  --unit NAME             tasks: of this unit only\n"
+        "  -n N                    tasks: so many lines (20)\n"
+        "  --interval-sec N        diff: seconds between the trees; top: between updates\n"
+        "  --root DIR              use DIR/proc, DIR/sys, DIR/etc, DIR/run and DIR/usr/lib\n"
+        "  --help, --version\n";
 
 void ctl_error(const char *format, ...)
 {
@@ -51,7 +54,8 @@ void ctl_error(const char *format, ...)
 int ctl_print_json(struct json_object *o)
 {
         const char *text = json_object_to_json_string_ext(
-            o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE);
+                o,
+                JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE);
 
         if (!text) {
                 ctl_error("%s", strerror(ENOMEM));
@@ -93,26 +97,35 @@ static bool any_raised(struct json_object *status)
         return false;
 }
 
-static int ctl_status(const struct ctl *c, int argc, char **argv)
+int ctl_open_status(const struct ctl *c, struct json_object **ret)
 {
         _cleanup_(freep) char *path = status_path(c);
         _cleanup_(freep) char *reason = NULL;
+        int r = path ? status_read(path, ret, &reason) : -ENOMEM;
+
+        if (r == 0) {
+                r = status_fresh(*ret, now_monotonic_ns(), &reason);
+                if (r < 0)
+                        json_object_put(*ret);
+        }
+        if (r < 0)
+                ctl_error("%s", reason ? reason : strerror(-r));
+        return r < 0 ? EXIT_CANNOT_READ : EXIT_FINE;
+}
+
+static int ctl_status(const struct ctl *c, int argc, char **argv)
+{
         struct json_object *status = NULL;
-        int r, code = EXIT_FINE;
+        int code;
 
         (void)argv;
         if (argc > 0) {
                 ctl_error("status takes no operand");
                 return EXIT_USAGE;
         }
-        r = path ? status_read(path, &status, &reason) : -ENOMEM;
-        if (r >= 0)
-                r = status_fresh(status, now_monotonic_ns(), &reason);
-        if (r < 0) {
-                ctl_error("%s", reason ? reason : strerror(-r));
-                json_object_put(status);
-                return EXIT_CANNOT_READ;
-        }
+        code = ctl_open_status(c, &status);
+        if (code != EXIT_FINE)
+                return code;
         if (c->json)
                 code = ctl_print_json(status);
         else
@@ -150,12 +163,18 @@ static const struct {
         const char *name;
         ctl_verb run;
 } verb_table[] = {
-    {"status", ctl_status},   {"top", ctl_top},
-    {"explain", ctl_explain}, {"get", ctl_get},
-    {"set", ctl_set},         {"unset", ctl_unset},
-    {"check-config", ctl_check_config}, {"restore", ctl_restore},
-    {"read", ctl_read},       {"snapshot", ctl_snapshot},
-    {"diff", ctl_diff},
+        {"status", ctl_status},
+        {"top", ctl_top},
+        {"explain", ctl_explain},
+        {"get", ctl_get},
+        {"set", ctl_set},
+        {"unset", ctl_unset},
+        {"check-config", ctl_check_config},
+        {"restore", ctl_restore},
+        {"tasks", ctl_tasks},
+        {"read", ctl_read},
+        {"snapshot", ctl_snapshot},
+        {"diff", ctl_diff},
 };
 
 static int run_verb(const struct ctl *c, int argc, char **argv)
@@ -165,6 +184,18 @@ static int run_verb(const struct ctl *c, int argc, char **argv)
                         return verb_table[i].run(c, argc - 1, argv + 1);
         ctl_error("%s: no such verb\nTry: tlbctl --help", argv[0]);
         return EXIT_USAGE;
+}
+
+static int parse_lines(const char *text, unsigned *ret)
+{
+        uint64_t n;
+
+        if (parse_u64(text, strlen(text), &n) < 0 || n < 1 || n > 100000) {
+                ctl_error("-n: not a number of lines from 1 to 100000");
+                return -EINVAL;
+        }
+        *ret = (unsigned)n;
+        return 0;
 }
 
 static int parse_interval(const char *text, double *ret)
@@ -182,26 +213,34 @@ static int parse_interval(const char *text, double *ret)
 
 int main(int argc, char **argv)
 {
-        enum { JSON = 256, RUNTIME, INTERVAL, ROOT, HELP, VERSION };
+        enum { JSON = 256, RUNTIME, UNIT, INTERVAL, ROOT, HELP, VERSION };
         static const struct option option[] = {
-            {"json", no_argument, NULL, JSON},
-            {"runtime", no_argument, NULL, RUNTIME},
-            {"interval-sec", required_argument, NULL, INTERVAL},
-            {"root", required_argument, NULL, ROOT},
-            {"help", no_argument, NULL, HELP},
-            {"version", no_argument, NULL, VERSION},
-            {0},
+                {"json", no_argument, NULL, JSON},
+                {"runtime", no_argument, NULL, RUNTIME},
+                {"unit", required_argument, NULL, UNIT},
+                {"interval-sec", required_argument, NULL, INTERVAL},
+                {"root", required_argument, NULL, ROOT},
+                {"help", no_argument, NULL, HELP},
+                {"version", no_argument, NULL, VERSION},
+                {0},
         };
-        struct ctl c = {.root = ""};
+        struct ctl c = {.root = "", .lines = 20};
         int o;
 
-        while ((o = getopt_long(argc, argv, "", option, NULL)) != -1)
+        while ((o = getopt_long(argc, argv, "n:", option, NULL)) != -1)
                 switch (o) {
                 case JSON:
                         c.json = true;
                         break;
                 case RUNTIME:
                         c.runtime = true;
+                        break;
+                case UNIT:
+                        c.unit = optarg;
+                        break;
+                case 'n':
+                        if (parse_lines(optarg, &c.lines) < 0)
+                                return EXIT_USAGE;
                         break;
                 case INTERVAL:
                         if (parse_interval(optarg, &c.interval_s) < 0)

@@ -40,7 +40,7 @@ field_is() { [[ $(field "$1") == "$2" ]]; }
 eventually() {
 	if wait_for 10 field_is "$2" "$3"; then pass "$1"; else fail "$1" "got:    $(field "$2")" "wanted: $3"; fi
 }
-put() { printf '%s\n' "$2" > "$tap_dir/new" && cat "$tap_dir/new" > "$1"; } # keeps the inode
+put() { printf '%s\n' "$2" | replace "$1"; }
 knob() { field "d['knobs']['$1']['state'], d['knobs']['$1']['value']"; }
 reload() {
 	local generation
@@ -135,14 +135,11 @@ finish INT
 # --- CPUs and nodes come and go, counters wrap
 rm -f "$conf"
 start --interval 0.5
-interrupts_file '0 1 3' '150 250 450' '500 500 500' '9 9 9' > "$tap_dir/i"
-cat "$tap_dir/i" > "$root/proc/interrupts"
+interrupts_file '0 1 3' '150 250 450' '500 500 500' '9 9 9' | replace "$root/proc/interrupts"
 if wait_for 10 grep -q hotplug "$status_file"; then pass 'a CPU that goes marks the reading'; else fail 'a CPU that goes marks the reading' "$(cat "$tap_dir/log")"; fi
-interrupts_file '0 1 2 3 8' '160 260 4294967295 460 7' '500 500 500 500 1' '9 9 9 9 1' > "$tap_dir/i"
-cat "$tap_dir/i" > "$root/proc/interrupts"
+interrupts_file '0 1 2 3 8' '160 260 4294967295 460 7' '500 500 500 500 1' '9 9 9 9 1' | replace "$root/proc/interrupts"
 sleep 1
-interrupts_file '0 1 2 3 8' '170 270 4 470 8' '500 500 500 500 1' '9 9 9 9 1' > "$tap_dir/i"
-cat "$tap_dir/i" > "$root/proc/interrupts"
+interrupts_file '0 1 2 3 8' '170 270 4 470 8' '500 500 500 500 1' '9 9 9 9 1' | replace "$root/proc/interrupts"
 sleep 0.5
 eventually 'and comes back' "d['cpus']['id']" '[0, 1, 2, 3, 8]'
 mkdir "$root/sys/devices/system/node/node4"
@@ -151,7 +148,8 @@ echo 'numa_hit 5' > "$root/sys/devices/system/node/node4/vmstat"
 eventually 'a node that comes is seen' "[n['id'] for n in d['nodes']], d['nodes'][2]['cpus']" '[[0, 1, 4], 0]'
 rm -r "$root/sys/devices/system/node/node4"
 eventually 'a node that goes is gone' "[n['id'] for n in d['nodes']]" '[0, 1]'
-sed -i 's/^numa_hint_faults .*/numa_hint_faults 18446744073709551615/' "$root/proc/vmstat"
+sed 's/^numa_hint_faults .*/numa_hint_faults 18446744073709551615/' "$root/proc/vmstat" > "$tap_dir/v"
+replace "$root/proc/vmstat" < "$tap_dir/v"
 sleep 1.2
 is 'no value is negative or absurd' "$(field 'max([m["value"] or 0 for m in d["metrics"].values()]) < 1e10 and min([m["value"] or 0 for m in d["metrics"].values()]) >= 0')" true
 finish TERM
@@ -211,8 +209,7 @@ export TLBD_CLOCK_JUMP=$tap_dir/jump
 LD_PRELOAD=$TLBD_CLOCK start --interval 1
 unset TLBD_CLOCK_JUMP
 touch "$tap_dir/jump"
-interrupts_file '0 1 2 3' '1000 0 0 0' '5 5 5 5' '9 9 9 9' > "$tap_dir/i"
-cat "$tap_dir/i" > "$root/proc/interrupts"
+interrupts_file '0 1 2 3' '1000 0 0 0' '5 5 5 5' '9 9 9 9' | replace "$root/proc/interrupts"
 rate=
 busy() { rate=$(field 'int(d["metrics"]["tlb_interrupts_per_s_max_cpu"]["value"] or 0)'); (( rate > 0 )); }
 wait_for 10 busy || true

@@ -52,25 +52,32 @@ server=$!
 pid=
 trap 'kill -KILL $pid $server 2> /dev/null || true; rm -rf "$tap_dir"' EXIT
 wait_for 10 test -S /run/systemd/journal/socket
-"$TLBD" --root "$root" --interval 0.5 --log journal 2> "$2/stderr" &
+"$TLBD" --root "$root" --interval 1 --log journal 2> "$2/stderr" &
 pid=$!
 storm() { # yes|no: what status says of the flush storm
 	[[ $(json "$root/run/tlbd/status.json" '[c["raised"] for c in d["conditions"] if c["name"] == "balancing-flush-storm"][0]') == "$1" ]]
 }
-migrate() { # moves on the counters of a storm, then: whether it was noticed
-	pages=$((pages + 1000))
-	sed "s/^numa_pages_migrated .*/numa_pages_migrated $pages/; s/^tlb_shootdown_numa_scan .*/tlb_shootdown_numa_scan $((pages * 3))/; s/^numa_pte_updates .*/numa_pte_updates $((pages * 2))/" "$root/proc/vmstat" > "$2/vmstat"
-	cat "$2/vmstat" > "$root/proc/vmstat"
-	storm true
+migrate() { # moves on the counters of a storm, faster than they are read, while the file $2/go is there
+	local pages=0
+	while [[ -e $2/go ]]; do
+		pages=$((pages + 1000))
+		sed "s/^numa_pages_migrated .*/numa_pages_migrated $pages/; s/^tlb_shootdown_numa_scan .*/tlb_shootdown_numa_scan $((pages * 3))/; s/^numa_pte_updates .*/numa_pte_updates $((pages * 2))/" "$root/proc/vmstat" > "$2/vmstat"
+		replace "$root/proc/vmstat" < "$2/vmstat"
+		sleep 0.1
+	done
 }
 refused() { grep -q '"state":"refused"' "$root/run/tlbd/status.json"; }
-pages=0
-wait_for 30 migrate "$@"
-wait_for 30 storm false
+touch "$2/go"
+migrate "$@" &
+mover=$!
+wait_for 60 storm true
+rm "$2/go"
+wait $mover
+wait_for 60 storm false
 echo '[Tuning]' > "$root/etc/tlbd/tlbd.conf"
 echo 'TlbBatchPageout=99' >> "$root/etc/tlbd/tlbd.conf"
 kill -HUP $pid
-wait_for 30 refused
+wait_for 60 refused
 kill -TERM $pid
 wait $pid
 kill -TERM $server

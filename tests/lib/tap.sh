@@ -48,6 +48,14 @@ wait_for() {
 	done
 }
 
+# replace FILE: its new content from stdin, in place (tlbd keeps files open) and in one write, so that
+# a reader never finds it empty, as it never does a kernel file.
+replace() {
+	cat > "$tap_dir/replacement"
+	dd if="$tap_dir/replacement" of="$1" bs=1M conv=notrunc status=none
+	truncate -s "$(stat -c %s "$tap_dir/replacement")" "$1"
+}
+
 # interrupts_file CPUS TLB-COUNTS CAL RES: CPU ids, and each row's counts, blank-separated.
 interrupts_file() {
 	local id

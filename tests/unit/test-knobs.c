@@ -409,12 +409,12 @@ static void test_all_types_are_written(void **state)
                 0);
         assert_file(state, MIGRATE, "always\n");
         assert_file(state, PAGEOUT, "1\n");
-        assert_file(state, DEMOTION, "true\n");
+        assert_file(state, DEMOTION, "1\n");
         assert_file(state, BALANCING, "0\n");
         assert_int_equal(knobs_restore(&k, on_event, &events), 0);
         assert_file(state, MIGRATE, "auto\n");
         assert_file(state, PAGEOUT, "31\n");
-        assert_file(state, DEMOTION, "false\n");
+        assert_file(state, DEMOTION, "0\n");
         assert_file(state, BALANCING, "1\n");
         assert_int_equal(events.n, 8);
         knobs_done(&k);
