@@ -33,8 +33,9 @@ ids=$(grep -ohE '"[0-9a-f]{32}"' "$daemon/conditions.def" "$daemon/journal.h" | 
 is 'the catalog has every message id' "$(sed -n 's/^-- //p' "$BUILT/tlbd.catalog" | sort)" "$ids"
 is 'message ids are unique' "$(uniq -d <<< "$ids")" ''
 fields=$(grep -ohE '@TLBD_[A-Z_]+@' "$BUILT/tlbd.catalog" | tr -d @ | sort -u)
+grep -hv -e '^#' "$daemon"/*.c > "$tap_dir/sources" # gendoc.c has them in @ signs, not in quotes
 for field in $fields; do
-	has "the daemon has the field $field" "$daemon/manager.c" "\"$field\""
+	has "the daemon has the field $field" "$tap_dir/sources" "\"$field\""
 done
 if command -v journalctl > /dev/null; then
 	mkdir -p "$tap_dir/usr/lib/systemd/catalog" "$tap_dir/var/lib/systemd/catalog"
