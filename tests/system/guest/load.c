@@ -59,7 +59,7 @@ struct options {
 	unsigned int move_ms;	/* change the node this often, 0: never */
 	unsigned int chase_percent; /* ... or once this share of pages is local */
 	unsigned int seconds;	/* length of a measured interval */
-	unsigned int until_percent; /* change the node, end when this share is local */
+	unsigned int until_percent; /* end when this share of pages is local */
 	size_t lock_mib;	/* memory taken out of the machine first */
 	bool damage;		/* spoil one word at the end: must be found */
 };
@@ -393,8 +393,6 @@ static void interval_pass(uint64_t *region, size_t slice_bytes)
 	double start = now_seconds();
 	double next_move = start + opt.move_ms / 1000.0;
 
-	if (opt.until_percent)
-		change_node();
 	while (now_seconds() - start < opt.seconds) {
 		unsigned int local = 0;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * measure CASE PAIRS [--cgroup DIR] [--until COUNTER N] [--quiet FILE VALUE...]
- *         --arm NAME [FILE VALUE]... ... -- LOAD...
+ * measure CASE PAIRS [--fresh] [--cgroup DIR] [--until COUNTER N]
+ *         [--quiet FILE VALUE...] --arm NAME [FILE VALUE]... ... -- LOAD...
  *
- * Runs one load and, while it runs, one arm after the other: writes the arm's
+ * Runs one load (--fresh: one for each interval) and, while it runs, one arm after the other: writes the arm's
  * VALUEs to its FILEs, lets that settle, reads the kernel's counters, waits for
  * an interval of the load, and reads them again. The arms take turns PAIRS
  * times, in alternating order (A B, B A, A B). While the load sets up, and
@@ -263,6 +263,7 @@ struct arm {
 struct plan {
 	const char *name;		/* of the case */
 	unsigned int pairs;
+	bool fresh;			/* a new load for each interval */
 	const char *cgroup;
 	const char *counter;		/* must grow by this in an interval */
 	uint64_t growth;
@@ -346,6 +347,10 @@ static bool plan_parse(int argc, char **argv, struct plan *ret)
 	if (argc < 4)
 		return false;
 	*ret = (struct plan) { .name = argv[1], .pairs = (unsigned int)atoi(argv[2]) };
+	if (!strcmp(argv[at], "--fresh")) {
+		ret->fresh = true;
+		at++;
+	}
 	if (!strcmp(argv[at], "--cgroup") && at + 1 < argc) {
 		ret->cgroup = argv[at + 1];
 		at += 2;
@@ -369,40 +374,65 @@ static bool plan_parse(int argc, char **argv, struct plan *ret)
 	return ret->pairs && ret->arms;
 }
 
+static FILE *load_to, *load_from;
+
+static void load_begin(const struct plan *plan)
+{
+	arm_choose(&plan->quiet);
+	load_pid = load_start(plan->cgroup, plan->load, &load_to, &load_from);
+	answer(load_from, "ready");
+}
+
+/* Lets the load check its pages. Returns false if it did not end well. */
+static bool load_end(const struct plan *plan)
+{
+	unsigned long long pages, bad;
+	const char *line;
+	int status;
+
+	arm_choose(&plan->quiet);
+	tell(load_to, "verify\n");
+	line = answer(load_from, "verified ");
+	if (sscanf(line, "verified %llu %llu", &pages, &bad) != 2)
+		die(line);
+	alarm(STEP_TIMEOUT_S);
+	if (waitpid(load_pid, &status, 0) != load_pid)
+		die("waitpid");
+	alarm(0);
+	fclose(load_to);
+	fclose(load_from);
+	printf("{\"case\":\"%s\",\"verified\":%llu,\"bad\":%llu,\"status\":%d}\n",
+	       plan->name, pages, bad, status);
+	return !status;
+}
+
 int main(int argc, char **argv)
 {
 	struct plan plan;
-	unsigned long long pages, bad;
-	const char *line;
-	FILE *to, *from;
-	int status;
+	bool good = true;
 
 	if (!plan_parse(argc, argv, &plan)) {
-		fprintf(stderr, "usage: measure CASE PAIRS [--cgroup DIR] [--until COUNTER N] [--quiet FILE VALUE...] --arm NAME [FILE VALUE]... -- LOAD...\n");
+		fprintf(stderr, "usage: measure CASE PAIRS [--fresh] [--cgroup DIR] [--until COUNTER N] [--quiet FILE VALUE...] --arm NAME [FILE VALUE]... -- LOAD...\n");
 		return 2;
 	}
 	signal(SIGALRM, on_timeout);
-	arm_choose(&plan.quiet);
-	load_pid = load_start(plan.cgroup, plan.load, &to, &from);
-	answer(from, "ready");
+	signal(SIGPIPE, SIG_IGN);
+	if (!plan.fresh)
+		load_begin(&plan);
 	for (unsigned int pair = 1; pair <= plan.pairs; pair++) {
 		for (unsigned int i = 0; i < plan.arms; i++) {
 			unsigned int turn = pair % 2 ? i : plan.arms - 1 - i;
 
 			fprintf(stderr, "lab: case %s, pair %u, %s\n", plan.name, pair,
 				plan.arm[turn].name);
-			arm_measure(&plan, &plan.arm[turn], pair, to, from);
+			if (plan.fresh)
+				load_begin(&plan);
+			arm_measure(&plan, &plan.arm[turn], pair, load_to, load_from);
+			if (plan.fresh)
+				good &= load_end(&plan);
 		}
 	}
-	arm_choose(&plan.quiet);
-	tell(to, "verify\n");
-	line = answer(from, "verified ");
-	if (sscanf(line, "verified %llu %llu", &pages, &bad) != 2)
-		die(line);
-	alarm(STEP_TIMEOUT_S);
-	if (waitpid(load_pid, &status, 0) != load_pid)
-		die("waitpid");
-	printf("{\"case\":\"%s\",\"verified\":%llu,\"bad\":%llu,\"status\":%d}\n",
-	       plan.name, pages, bad, status);
-	return fflush(stdout) || status ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (!plan.fresh)
+		good &= load_end(&plan);
+	return fflush(stdout) || !good ? EXIT_FAILURE : EXIT_SUCCESS;
 }
