@@ -82,6 +82,11 @@ void journal_entry_send(struct journal *j, struct journal_entry *e, int priority
                 else
                         fprintf(stderr, "tlbd: %s\n", message);
         }
+        journal_entry_drop(e);
+}
+
+void journal_entry_drop(struct journal_entry *e)
+{
         for (size_t i = 0; i < e->n; i++)
                 free(e->field[i]);
         *e = (struct journal_entry){0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "manager.h"
 
+#include "entries.h"
 #include "openmetrics.h"
 #include "status-build.h"
 
@@ -19,6 +20,9 @@
 
 #define STATE_DIR "/run/tlbd"
 #define LIVE_ROWS_PER_HEADER 20
+#define STRETCH_MAX 10
+#define COST_SAMPLES 8 /* readings that the mean cost is about, and that are waited for at first   \
+                        */
 
 /* Things that are read at their own pace. The budget is shared evenly between them. */
 enum pace { PACE_FAST, PACE_PER_CPU, PACE_NODES, PACE_UNITS, PACE_COUNT };
@@ -36,8 +40,9 @@ static const struct {
 struct pace_state {
         double interval_s; /* effective: configured, or stretched to the budget */
         bool stretched;
-        uint64_t last_ns;     /* CLOCK_MONOTONIC of the last reading; 0: never */
-        double cost_s;        /* CPU time of one reading, smoothed */
+        uint64_t last_ns; /* CLOCK_MONOTONIC of the last reading; 0: never */
+        double cost_s;    /* CPU time of one reading, mean of the last */
+        unsigned n_costs;
         struct sample before; /* the reading the next difference is taken from */
 };
 
@@ -48,7 +53,7 @@ struct manager {
         int status_error;    /* of the last write of the status */
         sd_event *event;
         sd_event_source *timer, *deadline;
-        struct journal journal;
+        struct entries entries;
         struct config config;
         unsigned generation;
         char *config_error;
@@ -85,23 +90,6 @@ struct manager {
 /* ---- entries ----------------------------------------------------------------------------------
  */
 
-static void entry_add_number(struct journal_entry *e, const char *name, double value)
-{
-        _cleanup_(freep) char *s = journal_number(value);
-
-        if (s)
-                journal_entry_add(e, name, "%s", s);
-}
-
-static void report_state(struct manager *m, enum condition_id id, bool raised,
-                         struct journal_entry *e, const char *message)
-{
-        journal_entry_add(e, "TLBD_CONDITION", "%s", condition_table[id].name);
-        journal_entry_add(e, "TLBD_STATE", "%s", raised ? "raised" : "cleared");
-        journal_entry_send(&m->journal, e, raised ? condition_table[id].priority : LOG_INFO,
-                           condition_table[id].message_id, message);
-}
-
 /* The unit that has most of what a condition is about, or NULL. */
 static const struct unit_metric *leading_unit(const struct manager *m, enum condition_id id)
 {
@@ -122,105 +110,21 @@ static const struct unit_metric *leading_unit(const struct manager *m, enum cond
         return best;
 }
 
-/* OBJECT_SYSTEMD_UNIT makes "journalctl -u UNIT" show the entry (systemd.journal-fields(7)). */
-static void entry_add_unit(struct journal_entry *e, const struct unit_metric *u)
-{
-        if (!u)
-                return;
-        journal_entry_add(e, "TLBD_CGROUP", "%s", u->path);
-        journal_entry_add(e, "OBJECT_SYSTEMD_UNIT", "%s", u->name);
-}
-
 static void report_judgement(enum condition_id id, const struct judgement *j, void *userdata)
 {
         struct manager *m = userdata;
-        struct journal_entry e = {0};
-        const struct metric_info *metric = &metric_table[j->metric];
-        double window_s = m->window_s[j->metric] * m->config.value[KEY_WINDOW_COUNT].number;
-        _cleanup_(freep) char *value = journal_number(j->value);
-        _cleanup_(freep) char *threshold = journal_number(j->threshold);
-        _cleanup_(freep) char *message = NULL;
 
-        journal_entry_add(&e, "TLBD_METRIC", "%s", metric->name);
-        if (j->known) {
-                entry_add_number(&e, "TLBD_VALUE", j->value);
-                entry_add_number(&e, "TLBD_THRESHOLD", j->threshold);
-        }
-        entry_add_number(&e, "TLBD_WINDOW_SEC", window_s);
-        if (j->raised)
-                entry_add_unit(&e, leading_unit(m, id));
-        if (m->metrics.metric[j->metric].all_causes)
-                journal_entry_add(&e, "TLBD_REASON", "interrupts of all causes are counted");
-        message = j->raised ? strf("%s: %s is %s %s (threshold %s)", condition_table[id].title,
-                                   metric->name, value, metric->unit, threshold)
-                            : strf("Over: %s", condition_table[id].title);
-        report_state(m, id, j->raised, &e, message ? message : condition_table[id].title);
+        entries_condition(&m->entries, id, j,
+                          m->window_s[j->metric] * m->config.value[KEY_WINDOW_COUNT].number,
+                          m->metrics.metric[j->metric].all_causes,
+                          j->raised ? leading_unit(m, id) : NULL);
 }
 
 static void report_knob(const struct knob_event *event, void *userdata)
 {
-        static const enum condition_id kind[] = {
-                [KNOB_EVENT_APPLIED] = CONDITION_TUNABLE_APPLIED,
-                [KNOB_EVENT_REFUSED] = CONDITION_TUNABLE_REFUSED,
-                [KNOB_EVENT_DRIFT] = CONDITION_TUNABLE_DRIFT,
-                [KNOB_EVENT_RESTORED] = CONDITION_TUNABLE_APPLIED,
-        };
         struct manager *m = userdata;
-        struct journal_entry e = {0};
-        const char *name = knob_name(event->id);
-        _cleanup_(freep) char *was = knob_format(event->id, event->old_value);
-        _cleanup_(freep) char *is = knob_format(event->id, event->new_value);
-        _cleanup_(freep) char *message = NULL;
 
-        journal_entry_add(&e, "TLBD_KNOB", "%s", name);
-        if (event->has_old)
-                journal_entry_add(&e, "TLBD_OLD", "%s", was);
-        if (event->has_new)
-                journal_entry_add(&e, "TLBD_NEW", "%s", is);
-        if (event->reason)
-                journal_entry_add(&e, "TLBD_REASON", "%s", event->reason);
-        switch (event->kind) {
-        case KNOB_EVENT_APPLIED:
-                message = strf("%s changed from %s to %s", name, was, is);
-                break;
-        case KNOB_EVENT_RESTORED:
-                message = strf("%s put back from %s to %s", name, was, is);
-                break;
-        case KNOB_EVENT_REFUSED:
-                message =
-                        strf("%s not applied: %s", name, event->reason ? event->reason : "refused");
-                break;
-        case KNOB_EVENT_DRIFT:
-                message = strf("%s was changed from %s to %s by somebody else; leaving it alone "
-                               "until the next reload",
-                               name, was, is);
-                break;
-        }
-        report_state(m, kind[event->kind], true, &e, message ? message : name);
-}
-
-static void report_config_refused(struct manager *m, const char *reason, const char *key)
-{
-        struct journal_entry e = {0};
-        _cleanup_(freep) char *message =
-                strf("New configuration refused, the running one is kept: %s", reason);
-
-        if (key)
-                journal_entry_add(&e, "TLBD_KNOB", "%s", key);
-        journal_entry_add(&e, "TLBD_REASON", "%s", reason);
-        report_state(m, CONDITION_TUNABLE_REFUSED, true, &e, message ? message : reason);
-}
-
-static void report_without_policy(struct manager *m)
-{
-        struct journal_entry e = {0};
-        _cleanup_(freep) char *message =
-                strf("Kernel %s has no /sys/kernel/mm/tlb_batch: watching without causes, TlbBatch "
-                     "settings have no effect",
-                     m->machine.release);
-
-        report_state(m, CONDITION_KERNEL_WITHOUT_POLICY, true, &e,
-                     message ? message : "kernel without policy");
+        entries_knob(&m->entries, event);
 }
 
 /* One entry when a source is first found missing or goes away, one when it is back. */
@@ -228,8 +132,6 @@ static void report_sources(struct manager *m)
 {
         for (enum source_id id = 0; id < SOURCE_COUNT; id++) {
                 enum source_state s = sample_state(&m->now, id);
-                struct journal_entry e = {0};
-                _cleanup_(freep) char *message = NULL;
                 bool lost = s != SOURCE_OK;
                 /* Kernels before 6.1 have no irq pressure; that is no loss. */
                 bool optional = id == SOURCE_PRESSURE_IRQ || id == SOURCE_PRESSURE_CPU;
@@ -237,77 +139,9 @@ static void report_sources(struct manager *m)
                 if (s == SOURCE_UNREAD || lost == m->source_lost[id])
                         continue;
                 m->source_lost[id] = lost;
-                if (optional && m->n_samples == 0)
-                        continue;
-                journal_entry_add(&e, "TLBD_SOURCE", "%s", source_path(id));
-                journal_entry_add(&e, "TLBD_REASON", "%s", source_state_name(s));
-                message = lost ? strf("%s cannot be read (%s); going on without it",
-                                      source_path(id), source_state_name(s))
-                               : strf("%s can be read again", source_path(id));
-                report_state(m, CONDITION_SOURCE_LOST, lost, &e, message ? message : "source");
+                if (!optional || m->n_samples > 0)
+                        entries_source(&m->entries, id, s);
         }
-}
-
-/* ---- summary ----------------------------------------------------------------------------------
- */
-
-static double metric_or_zero(const struct metrics *s, enum metric_id id)
-{
-        return metric_has_value(&s->metric[id]) ? s->metric[id].value : 0;
-}
-
-/* "; each cost 0.3 TLB interrupts" or nothing. Caller frees. */
-static char *cost_clause(const struct metrics *s, enum metric_id id)
-{
-        const struct metric *m = &s->metric[id];
-
-        if (!metric_has_value(m))
-                return strdup("");
-        return strf(" at %.3g TLB interrupts a page%s", m->value,
-                    m->all_causes ? " (all causes)" : "");
-}
-
-static char *summary_sentence(const struct metrics *s)
-{
-        _cleanup_(freep) char *migrate = cost_clause(s, METRIC_TLB_PER_MIGRATED);
-        _cleanup_(freep) char *reclaim = cost_clause(s, METRIC_TLB_PER_RECLAIMED);
-        const struct metric *tlb = &s->metric[METRIC_TLB];
-        _cleanup_(freep) char *total =
-                metric_has_value(tlb)
-                        ? strf("%.3g TLB interrupts/s in all", tlb->value)
-                        : strf("TLB interrupts not visible (%s)", validity_name(tlb->validity));
-
-        if (!migrate || !reclaim || !total)
-                return NULL;
-        return strf(
-                "In %.0f s balancing moved %.0f pages%s, reclaim freed %.0f pages%s; %s, %.3g %% "
-                "of CPU time in interrupts",
-                s->interval_s, metric_or_zero(s, METRIC_PAGES_MIGRATED) * s->interval_s, migrate,
-                metric_or_zero(s, METRIC_PAGES_RECLAIMED) * s->interval_s, reclaim, total,
-                metric_or_zero(s, METRIC_IRQ_SHARE) * 100);
-}
-
-static void entry_add_metrics(struct journal_entry *e, const struct metrics *s)
-{
-        for (enum metric_id id = 0; id < METRIC_COUNT; id++) {
-                char name[64] = "TLBD_";
-                size_t n = strlen(name);
-
-                for (const char *p = metric_table[id].name; *p && n < sizeof(name) - 10; p++)
-                        name[n++] = (char)(*p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p);
-                name[n] = '\0';
-                if (metric_has_value(&s->metric[id]))
-                        entry_add_number(e, name, s->metric[id].value);
-                memcpy(name + n, "_VALIDITY", sizeof("_VALIDITY"));
-                journal_entry_add(e, name, "%s", validity_name(s->metric[id].validity));
-        }
-}
-
-static bool summary_idle(const struct metrics *s)
-{
-        return metric_or_zero(s, METRIC_PAGES_MIGRATED) <= 0 &&
-               metric_or_zero(s, METRIC_PTE_UPDATES) <= 0 &&
-               metric_or_zero(s, METRIC_PAGES_RECLAIMED) <= 0;
 }
 
 /* At the end of a live run the report is about all of it. */
@@ -337,15 +171,8 @@ static int report_summary(struct manager *m)
                         return r;
                 if (m->options.live && m->stopping)
                         show_whole_run(m, &s);
-                else if (!summary_idle(&s)) {
-                        struct journal_entry e = {0};
-                        _cleanup_(freep) char *message = summary_sentence(&s);
-
-                        entry_add_number(&e, "TLBD_WINDOW_SEC", interval_s);
-                        entry_add_metrics(&e, &s);
-                        journal_entry_send(&m->journal, &e, LOG_INFO, JOURNAL_SUMMARY_ID,
-                                           message ? message : "overhead summary");
-                }
+                else
+                        entries_summary(&m->entries, &s);
         }
         return sample_copy(&m->summary_from, &m->now, SOURCES_ALL);
 }
@@ -369,7 +196,8 @@ static void set_intervals(struct manager *m)
         }
 }
 
-/* Longer intervals where a reading costs more than its share of the budget, and back. */
+/* Longer intervals where a reading costs more than its share of the budget, and back. Never longer
+ * than STRETCH_MAX times what is configured: blind is worse than dear. */
 static void keep_budget(struct manager *m, enum pace p)
 {
         struct pace_state *s = &m->pace[p];
@@ -377,28 +205,19 @@ static void keep_budget(struct manager *m, enum pace p)
                                                       : m->config.value[pace_table[p].key].number;
         double needed = s->cost_s * PACE_COUNT / budget(m);
         bool stretched = needed > configured;
-        struct journal_entry e = {0};
-        _cleanup_(freep) char *message = NULL;
 
         if (m->options.live)
                 return; /* somebody is looking at it, for a short time */
         /* A little hysteresis, so that a cost near the mark does not flap. */
         if (s->stretched && needed > configured * 0.8)
                 stretched = true;
-        s->interval_s = stretched ? fmax(needed, configured) : configured;
+        s->interval_s =
+                stretched ? fmin(fmax(needed, configured), configured * STRETCH_MAX) : configured;
         if (stretched == s->stretched)
                 return;
         s->stretched = stretched;
-        journal_entry_add(&e, "TLBD_KNOB", "%s", key_table[pace_table[p].key].name);
-        entry_add_number(&e, "TLBD_OLD", stretched ? configured : needed);
-        entry_add_number(&e, "TLBD_NEW", s->interval_s);
-        message = stretched
-                          ? strf("%s stretched from %g to %.3g s: one reading costs %.3g ms of CPU "
-                                 "time, the budget is %g %%",
-                                 key_table[pace_table[p].key].name, configured, s->interval_s,
-                                 s->cost_s * 1000, budget(m) * 100)
-                          : strf("%s back at %g s", key_table[pace_table[p].key].name, configured);
-        report_state(m, CONDITION_CPU_BUDGET, stretched, &e, message ? message : "cpu budget");
+        entries_budget(&m->entries, pace_table[p].key, stretched, configured, s->interval_s,
+                       s->cost_s, budget(m));
 }
 
 static bool pace_due(const struct manager *m, enum pace p, uint64_t now_ns)
@@ -563,9 +382,17 @@ static int derive(struct manager *m, unsigned paces, struct metrics *fresh)
         return r;
 }
 
+/* The mean of the last readings: a single one says little, least of all on a guest whose time is
+ * stolen in the middle of it. */
+static void add_cost(struct pace_state *s, double cost_s)
+{
+        s->n_costs++;
+        s->cost_s += (cost_s - s->cost_s) / (s->n_costs < COST_SAMPLES ? s->n_costs : COST_SAMPLES);
+}
+
 static void count_costs(struct manager *m, unsigned paces)
 {
-        uint64_t all = now_cputime_ns() - m->tick_cpu_ns, others = 0;
+        uint64_t rest = now_cputime_ns() - m->tick_cpu_ns;
 
         for (enum pace p = PACE_FAST + 1; p < PACE_COUNT; p++) {
                 uint64_t cost = p == PACE_UNITS ? m->units_cost_ns : 0;
@@ -575,20 +402,14 @@ static void count_costs(struct manager *m, unsigned paces)
                 for (enum source_id id = 0; id < SOURCE_COUNT; id++)
                         if (pace_table[p].sources & 1u << id)
                                 cost += m->now.cost_ns[id];
-                others += cost;
-                m->pace[p].cost_s = (double)cost / (double)NSEC_PER_SEC;
-                keep_budget(m, p);
+                rest -= cost < rest ? cost : rest;
+                add_cost(&m->pace[p], (double)cost / (double)NSEC_PER_SEC);
         }
-        /* The rest of the work of a tick, reporting included, belongs to the fast pace. The mean of
-         * the last few: one tick with a summary or a reload says little. */
-        if (all >= others) {
-                double cost_s = (double)(all - others) / (double)NSEC_PER_SEC;
-                double *mean = &m->pace[PACE_FAST].cost_s;
-
-                *mean = *mean > 0 ? *mean + (cost_s - *mean) / 8 : cost_s;
-        }
-        if (m->n_samples > 8)
-                keep_budget(m, PACE_FAST);
+        /* What else a tick does, reporting included, belongs to the fast pace. */
+        add_cost(&m->pace[PACE_FAST], (double)rest / (double)NSEC_PER_SEC);
+        for (enum pace p = 0; p < PACE_COUNT; p++)
+                if (paces & 1u << p && m->pace[p].n_costs >= COST_SAMPLES)
+                        keep_budget(m, p);
 }
 
 static uint64_t resident_bytes(void)
@@ -861,7 +682,7 @@ static void apply_knobs(struct manager *m)
         m->config_error =
                 strf("nothing was applied, as the restore record cannot be kept in %s: %s",
                      m->state_dir, strerror(-r));
-        report_config_refused(m, m->config_error ? m->config_error : strerror(-r), NULL);
+        entries_config_refused(&m->entries, m->config_error ? m->config_error : strerror(-r), NULL);
 }
 
 static void tell_systemd(struct manager *m)
@@ -888,8 +709,8 @@ static int on_reload(sd_event_source *source, const struct signalfd_siginfo *si,
         r = config_load(m->options.root, NULL, NULL, &config, &error);
         if (r < 0) {
                 m->config_error = config_error_format(&error);
-                report_config_refused(m, m->config_error ? m->config_error : strerror(-r),
-                                      error.key);
+                entries_config_refused(&m->entries,
+                                       m->config_error ? m->config_error : strerror(-r), error.key);
         } else {
                 config_done(&m->config);
                 m->config = config;
@@ -1012,10 +833,10 @@ static int init_knobs(struct manager *m)
                 return r;
         /* What cannot be adopted is said here; knobs_apply() then writes nothing by itself. */
         if (!m->options.observe && knobs_adopt_record(&m->knobs) == -EBADMSG)
-                report_config_refused(m,
-                                      "the restore record of an earlier tlbd is damaged and was "
-                                      "put aside; settings it had changed stay as they are",
-                                      NULL);
+                entries_config_refused(&m->entries,
+                                       "the restore record of an earlier tlbd is damaged and was "
+                                       "put aside; settings it had changed stay as they are",
+                                       NULL);
         apply_knobs(m);
         return 0;
 }
@@ -1029,7 +850,7 @@ static int manager_init(struct manager *m)
         if (r >= 0)
                 r = sd_event_new(&m->event);
         if (r >= 0)
-                r = journal_init(&m->journal, m->options.log);
+                r = entries_init(&m->entries, m->options.log);
         if (r >= 0)
                 r = init_config(m);
         if (r >= 0)
@@ -1048,7 +869,7 @@ static int manager_init(struct manager *m)
         m->started_ns = now_monotonic_ns();
         m->generation = 1;
         if (!m->machine.policy && !m->options.live)
-                report_without_policy(m);
+                entries_without_policy(&m->entries, m->machine.release);
         r = init_knobs(m);
         if (r >= 0)
                 r = tick(m, true);
@@ -1126,7 +947,7 @@ int manager_restore(const char *root, bool force, enum journal_target log)
         int r = init_paths(&m);
 
         if (r >= 0)
-                r = journal_init(&m.journal, log);
+                r = entries_init(&m.entries, log);
         /* A configuration that cannot be read must not keep the settings from being put back. */
         if (r >= 0 && !force && init_config(&m) >= 0 &&
             m.config.value[KEY_RESTORE_ON_STOP].number <= 0)

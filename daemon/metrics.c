@@ -93,6 +93,28 @@ static struct delta vm_list(const struct pair *p, const enum vmstat_id *id, size
         return vm_sum(p, id, n, false);
 }
 
+/* Pages are counted by who reclaimed them and by what they were. Before 7.0 or so, those of a
+ * cgroup's own reclaim (memory.max) are missing from the first (shrink_inactive_list() and
+ * evict_folios() of mm/vmscan.c), so the larger of the two is the whole. */
+static struct delta larger(struct delta by_whom, struct delta by_what)
+{
+        if (!delta_usable(by_whom) || !delta_usable(by_what))
+                return by_whom.validity == VALIDITY_UNSUPPORTED ? by_what : by_whom;
+        return by_what.value > by_whom.value ? by_what : by_whom;
+}
+
+static struct delta reclaimed(const struct pair *p)
+{
+        return larger(vm_list(p, vmstat_steal_ids, VMSTAT_STEAL_COUNT),
+                      VM_SUM(p, VM_PGSTEAL_ANON, VM_PGSTEAL_FILE));
+}
+
+static struct delta scanned(const struct pair *p)
+{
+        return larger(vm_list(p, scan_ids, ELEMENTSOF(scan_ids)),
+                      VM_SUM(p, VM_PGSCAN_ANON, VM_PGSCAN_FILE));
+}
+
 static struct metric rate(const struct pair *p, struct delta d)
 {
         return delta_rate(d, p->interval_s);
@@ -223,8 +245,7 @@ static int derive_tlb(const struct pair *p)
         numa = if_visible(p, VM_SUM(p, VM_TLB_SHOOTDOWN_NUMA_SCAN, VM_TLB_SHOOTDOWN_NUMA_MIGRATE));
         reclaim = if_visible(p, vm(p, VM_TLB_SHOOTDOWN_RECLAIM));
         set(p, METRIC_TLB_PER_MIGRATED, per_page(numa, total, vm(p, VM_NUMA_PAGES_MIGRATED)));
-        set(p, METRIC_TLB_PER_RECLAIMED,
-            per_page(reclaim, total, vm_list(p, vmstat_steal_ids, VMSTAT_STEAL_COUNT)));
+        set(p, METRIC_TLB_PER_RECLAIMED, per_page(reclaim, total, reclaimed(p)));
         return 0;
 }
 
@@ -246,16 +267,16 @@ static void derive_balancing(const struct pair *p)
 
 static void derive_reclaim(const struct pair *p)
 {
-        struct delta steal = vm_list(p, vmstat_steal_ids, VMSTAT_STEAL_COUNT);
+        struct delta steal = reclaimed(p);
+        struct delta by_whom = vm_list(p, vmstat_steal_ids, VMSTAT_STEAL_COUNT);
         struct delta refaults = VM_SUM(p, VM_WORKINGSET_REFAULT_ANON, VM_WORKINGSET_REFAULT_FILE);
 
         if (refaults.validity == VALIDITY_UNSUPPORTED)
                 refaults = vm(p, VM_WORKINGSET_REFAULT); /* before 5.9 */
         set(p, METRIC_PAGES_RECLAIMED, rate(p, steal));
-        set(p, METRIC_RECLAIM_EFFICIENCY,
-            delta_share(steal, vm_list(p, scan_ids, ELEMENTSOF(scan_ids))));
-        set(p, METRIC_DIRECT_SHARE, delta_share(vm(p, VM_PGSTEAL_DIRECT), steal));
-        set(p, METRIC_PROACTIVE_SHARE, delta_share(vm(p, VM_PGSTEAL_PROACTIVE), steal));
+        set(p, METRIC_RECLAIM_EFFICIENCY, delta_share(steal, scanned(p)));
+        set(p, METRIC_DIRECT_SHARE, delta_share(vm(p, VM_PGSTEAL_DIRECT), by_whom));
+        set(p, METRIC_PROACTIVE_SHARE, delta_share(vm(p, VM_PGSTEAL_PROACTIVE), by_whom));
         set(p, METRIC_ALLOCSTALLS, rate(p, vm(p, VM_ALLOCSTALL)));
         set(p, METRIC_SWAP_IN, rate(p, vm(p, VM_PSWPIN)));
         set(p, METRIC_SWAP_OUT, rate(p, vm(p, VM_PSWPOUT)));

@@ -139,14 +139,16 @@ static int ctl_status(const struct ctl *c, int argc, char **argv)
 static int ctl_top(const struct ctl *c, int argc, char **argv)
 {
         _cleanup_(freep) char *path = status_path(c);
+        /* A pipe gets one reading, unless it was said how often. */
+        bool once = !isatty(STDOUT_FILENO) && c->interval_s <= 0;
 
         (void)argv;
         if (argc > 0 || !path) {
                 ctl_error("top takes no operand");
                 return EXIT_USAGE;
         }
-        return top_run(path, c->interval_s > 0 ? c->interval_s : 1, false) < 0 ? EXIT_CANNOT_READ
-                                                                               : EXIT_FINE;
+        return top_run(path, c->interval_s > 0 ? c->interval_s : 1, once) < 0 ? EXIT_CANNOT_READ
+                                                                              : EXIT_FINE;
 }
 
 static int ctl_explain(const struct ctl *c, int argc, char **argv)

@@ -68,6 +68,8 @@ if ! command -v tmux > /dev/null; then
 fi
 tmux_() { tmux -S "$tap_dir/tmux" -f /dev/null "$@"; }
 trap 'tmux_ kill-server 2> /dev/null || true; rm -rf "$tap_dir"' EXIT
+# A server without a session exits, and would do so while the next session is started.
+tmux_ new-session -d -s keep 'sleep 600'
 screen() { tmux_ capture-pane -p -t top; }
 shows() { screen | grep -E -- "$1"; } # not -q: it would end "screen" by a signal
 # starts WIDTH HEIGHT [LOCALE [TERM]]

@@ -228,7 +228,8 @@ else
 fi
 sleep 0.5
 is 'and says so once for each source' "$(grep 'stretched from' "$tap_dir/log" | cut -d' ' -f2 | sort | uniq -d)" ''
-matches 'status knows' "$(field 'd["sources"]["interrupts"]["interval_s"] > 0.1 and d["self"]["rss_bytes"] > 0 and d["self"]["cpu_s"] > 0')" true
+eventually 'status knows, and it is ten times the configured one at most' '0.1 < d["sources"]["interrupts"]["interval_s"] <= 1.0' true
+matches 'so it does its own cost' "$(field 'd["self"]["rss_bytes"] > 0 and d["self"]["cpu_s"] > 0')" true
 finish TERM
 unset budget
 
