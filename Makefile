@@ -33,4 +33,4 @@ rpms:
 	@scripts/rpms
 
 clean:
-	rm -rf build build-debug build-asan results
+	rm -rf build build-* results
