@@ -42,7 +42,7 @@ static bool is_unit(const char *name)
 
 struct walk {
         struct cgroup_units *out;
-        size_t capacity, directories;
+        size_t capacity, directories, max_directories;
         struct buffer buffer;
 };
 
@@ -124,7 +124,7 @@ static int walk_directory(struct walk *w, DIR *dir, const char *path, unsigned d
         while (r >= 0 && (entry = readdir(dir))) {
                 if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
                         continue;
-                if (depth >= CGROUP_MAX_DEPTH || w->directories >= CGROUP_MAX_DIRECTORIES)
+                if (depth >= CGROUP_MAX_DEPTH || w->directories >= w->max_directories)
                         break;
                 w->directories++;
                 r = walk_child(w, dir, path, entry->d_name, depth);
@@ -156,17 +156,21 @@ static void keep_biggest(struct cgroup_units *u, size_t max_units)
                 unit_done(&u->unit[--u->n]);
 }
 
+/* A unit that went away since the walk stays UNREAD. One that was started again meanwhile is the
+ * new cgroup. */
 static int read_unit(const char *root, struct cgroup_unit *u, struct buffer *b)
 {
         _cleanup_(freep) char *path = strf("%s%s", root, u->path);
         _cleanup_(closep) int fd = -1;
+        struct stat st;
         int r;
 
         if (!path)
                 return -ENOMEM;
-        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0)
-                return 0; /* it went away; stat stays UNREAD */
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return 0;
+        u->id = st.st_ino;
         r = read_at(fd, "memory.stat", b);
         if (r == 0)
                 vmstat_parse(b->data, b->len, &u->stat);
@@ -177,32 +181,74 @@ static int read_unit(const char *root, struct cgroup_unit *u, struct buffer *b)
         return r == -ENOMEM ? r : 0;
 }
 
+/* Units that are known, by path. */
+static int read_units(const char *top, struct cgroup_units *u, struct buffer *b)
+{
+        size_t kept = 0;
+        int r = 0;
+
+        for (size_t i = 0; i < u->n && r >= 0; i++)
+                r = read_unit(top, &u->unit[i], b);
+        for (size_t i = 0; i < u->n; i++)
+                if (u->unit[i].stat.state == SOURCE_UNREAD)
+                        unit_done(&u->unit[i]);
+                else
+                        u->unit[kept++] = u->unit[i];
+        u->n = kept;
+        if (u->n > 0)
+                qsort(u->unit, u->n, sizeof(*u->unit), compare_path);
+        return r;
+}
+
+/* Whether a word stands in a line of words. */
+static bool has_word(const char *line, const char *word)
+{
+        size_t n = strlen(word);
+
+        for (const char *p = line; (p = strstr(p, word)); p += n)
+                if ((p == line || p[-1] == ' ') && strchr(" \n", p[n]))
+                        return true;
+        return false;
+}
+
+/* cgroup v2 has cgroup.controllers at its root, v1 has not. */
+static enum source_state controller_state(const char *top, struct buffer *b)
+{
+        _cleanup_(freep) char *path = path_join(top, "/cgroup.controllers");
+        int r = path ? buffer_read_path(b, path) : -ENOMEM;
+
+        if (r < 0)
+                return source_state_from_errno(r);
+        return has_word(b->data, "memory") ? SOURCE_OK : SOURCE_ABSENT;
+}
+
 int cgroup_units_read(const char *root, size_t max_units, struct cgroup_units *ret)
 {
+        return cgroup_units_read_some(root, max_units, CGROUP_MAX_DIRECTORIES, ret);
+}
+
+int cgroup_units_read_some(const char *root, size_t max_units, size_t max_directories,
+                           struct cgroup_units *ret)
+{
         _cleanup_(freep) char *top = path_join(root, CGROUP_ROOT);
-        _cleanup_(freep) char *marker = path_join(root, CGROUP_ROOT "/cgroup.controllers");
-        struct cgroup_units out = {.state = SOURCE_ABSENT, .time_ns = now_monotonic_ns()};
-        struct walk w = {.out = &out};
+        struct cgroup_units out = {0};
+        struct walk w = {.out = &out, .max_directories = max_directories};
         DIR *dir = NULL;
         int r = 0;
 
-        if (!top || !marker)
+        if (!top)
                 return -ENOMEM;
-        /* cgroup v2 has this file at its root, v1 has not. */
-        if (access(marker, F_OK) == 0)
-                dir = opendir(top);
+        out.state = controller_state(top, &w.buffer);
+        if (out.state == SOURCE_OK && !(dir = opendir(top)))
+                out.state = source_state_from_errno(-errno);
         if (dir) {
-                out.state = SOURCE_OK;
                 r = walk_directory(&w, dir, "", 0);
                 (void)closedir(dir);
         }
         if (r >= 0) {
                 keep_biggest(&out, max_units);
-                if (out.n > 0)
-                        qsort(out.unit, out.n, sizeof(*out.unit), compare_path);
+                r = read_units(top, &out, &w.buffer);
         }
-        for (size_t i = 0; i < out.n && r >= 0; i++)
-                r = read_unit(top, &out.unit[i], &w.buffer);
         buffer_done(&w.buffer);
         if (r < 0)
                 cgroup_units_done(&out);
@@ -261,7 +307,8 @@ static const struct cgroup_unit *find_unit(const struct cgroup_units *u,
         return found && found->id == wanted->id ? found : NULL;
 }
 
-/* A unit that is seen for the first time has no difference yet. */
+/* A unit that is seen for the first time, or that was another one, has no difference yet: what it
+ * did is in "other". */
 static struct parts unit_parts(const struct cgroup_units *before, const struct cgroup_unit *after,
                                double limit)
 {
@@ -294,8 +341,22 @@ static void fill(struct unit_metric *m, const struct parts *p, const struct part
         m->reclaimed_share = delta_share(p->of[PART_RECLAIMED], all->of[PART_RECLAIMED]);
 }
 
-/* all becomes the larger of the machine's and the units' sum, as they are not read at one time;
- * other is what is left. A counter that cgroups do not have stays unknown for units and other. */
+/* Adds what is known of a unit. What is not (a counter that fell) is part of "other", and does not
+ * spoil the shares of the rest; but no unit at all with a counter is not the same as none moving.
+ */
+static void sum_parts(struct parts *sum, const struct parts *p, const struct cgroup_unit *unit,
+                      double limit)
+{
+        const struct parts nothing = parts_between(&unit->stat, &unit->stat, limit);
+
+        for (enum part k = 0; k < PART_COUNT; k++)
+                sum->of[k] =
+                        delta_add(sum->of[k], delta_usable(p->of[k]) ? p->of[k] : nothing.of[k]);
+}
+
+/* all becomes the larger of the machine's and the units' sum: they are not read at one time, and
+ * /proc/vmstat of older kernels leaves out reclaim below a cgroup's limit. other is what is left. A
+ * counter that cgroups do not have stays unknown for units and other. */
 static void split_other(struct parts *all, const struct parts *sum, struct parts *other)
 {
         for (enum part i = 0; i < PART_COUNT; i++) {
@@ -323,9 +384,10 @@ static double weight(const struct unit_metric *m)
 
 static int compare_weight(const void *a, const void *b)
 {
-        double x = weight(a), y = weight(b);
+        const struct unit_metric *m = a, *n = b;
+        double x = weight(m), y = weight(n);
 
-        return (x < y) - (x > y);
+        return x != y ? (x < y) - (x > y) : strcmp(m->path, n->path);
 }
 
 void unit_metrics_done(struct unit_metrics *m)
@@ -351,8 +413,7 @@ int unit_metrics_derive(const struct cgroup_units *before, const struct cgroup_u
         }
         for (size_t i = 0; i < after->n; i++) {
                 part[i] = unit_parts(before, &after->unit[i], limit);
-                for (enum part k = 0; k < PART_COUNT; k++)
-                        sum.of[k] = delta_add(sum.of[k], part[i].of[k]);
+                sum_parts(&sum, &part[i], &after->unit[i], limit);
         }
         split_other(&all, &sum, &other);
         for (size_t i = 0; i < after->n; i++) {

@@ -20,12 +20,11 @@ struct cgroup_unit {
 };
 
 struct cgroup_units {
-        /* ABSENT: no cgroup v2 with a memory controller here. */
+        /* ABSENT: no cgroup v2 with a memory controller here; OFF: not asked for. */
         enum source_state state;
         struct cgroup_unit *unit; /* by path */
         size_t n;
         size_t n_left_out; /* smaller units beyond the limit: part of "other" */
-        uint64_t time_ns;  /* CLOCK_MONOTONIC */
 };
 
 /* Directories looked at in one walk, and how deep; a tree beyond that is cut and what is cut is
@@ -38,6 +37,10 @@ void cgroup_units_done(struct cgroup_units *u);
 /* Walks root/sys/fs/cgroup and reads the max_units units with most memory. Units that go away
  * meanwhile are left out. -ENOMEM; else 0. */
 _must_check_ int cgroup_units_read(const char *root, size_t max_units, struct cgroup_units *ret);
+
+/* The same with another limit than CGROUP_MAX_DIRECTORIES. */
+_must_check_ int cgroup_units_read_some(const char *root, size_t max_units, size_t max_directories,
+                                        struct cgroup_units *ret);
 
 /* One unit's part of the time between two readings. */
 struct unit_metric {
