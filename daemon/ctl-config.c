@@ -74,7 +74,8 @@ static int key_json(const struct config *c, const struct knobs *k, enum config_k
         const struct config_value *v = &c->value[key];
         _cleanup_(freep) char *value = config_value_format(key, v);
         _cleanup_(freep) char *kernel = kernel_value(k, key);
-        _cleanup_(freep) char *source = v->file ? strf("%s:%u", v->file, v->line) : strdup("default");
+        _cleanup_(freep) char *source =
+                v->file ? strf("%s:%u", v->file, v->line) : strdup("default");
         struct json_object *o = json_object_new_object();
 
         if (!value || !source || !o)
@@ -161,7 +162,8 @@ static int reload(const struct ctl *c)
                 return EXIT_FINE;
         }
         if (r == -ENOTCONN || r == -ESRCH) {
-                printf("Saved. It takes effect when tlbd starts: %s.\n", reason ? reason : "not running");
+                printf("Saved. It takes effect when tlbd starts: %s.\n",
+                       reason ? reason : "not running");
                 return EXIT_FINE;
         }
         error = running_error(c->root);
@@ -177,9 +179,11 @@ static int edited(const struct ctl *c, enum config_key key, const struct config_
                 return EXIT_FINE;
         }
         if (result->file)
-                printf("%s is set in %s, line %u.\n", key_table[key].name, result->file, result->line);
+                printf("%s is set in %s, line %u.\n", key_table[key].name, result->file,
+                       result->line);
         else
-                printf("%s has its default, %s.\n", key_table[key].name, key_table[key].default_text);
+                printf("%s has its default, %s.\n", key_table[key].name,
+                       key_table[key].default_text);
         return reload(c);
 }
 

@@ -55,7 +55,8 @@ static void print_nodes(struct json_object *nodes)
                         printf("%zu CPUs", status_length(cpus));
                 else
                         printf("CPUs unknown");
-                printf(", memory %s, free %s\n", text_bytes(total, status_number(n, "memory_total")),
+                printf(", memory %s, free %s\n",
+                       text_bytes(total, status_number(n, "memory_total")),
                        text_bytes(free_text, status_number(n, "memory_free")));
         }
 }
@@ -109,7 +110,8 @@ int ctl_read(const struct ctl *c, int argc, char **argv)
                 print_tree(o);
         json_object_put(o);
         if (r == -ENODATA) {
-                ctl_error("%s: no file of /proc or /sys in it can be read; is it the top of the tree?",
+                ctl_error("%s: no file of /proc or /sys in it can be read; is it the top of the "
+                          "tree?",
                           *c->root ? c->root : "/");
                 status = EXIT_CANNOT_READ;
         }

@@ -52,8 +52,7 @@ static enum verdict judge_convergence(struct judgement *j, const struct config *
 {
         double threshold = number(c, KEY_NOT_CONVERGING_LOCALITY);
         const struct metric *locality = &m->metric[METRIC_LOCALITY];
-        enum verdict v =
-            judge_ratio(j, c, m, METRIC_LOCALITY, METRIC_PAGES_MIGRATED, threshold);
+        enum verdict v = judge_ratio(j, c, m, METRIC_LOCALITY, METRIC_PAGES_MIGRATED, threshold);
 
         if (v == VERDICT_UNKNOWN)
                 return v;
@@ -100,21 +99,20 @@ void judge_update(struct judge *j, const struct config *c, const struct metrics 
         enum verdict v[JUDGED_COUNT];
 
         j->stolen =
-            metric_has_value(steal) && steal->value * 100 > number(c, KEY_MAX_STEAL_PERCENT);
+                metric_has_value(steal) && steal->value * 100 > number(c, KEY_MAX_STEAL_PERCENT);
         if (j->stolen || cpus == 0)
                 return;
-        v[CONDITION_BALANCING_FLUSH_STORM] =
-            judge_ratio(&j->of[CONDITION_BALANCING_FLUSH_STORM], c, m, METRIC_TLB_PER_MIGRATED,
-                        METRIC_PAGES_MIGRATED,
-                        number(c, KEY_BALANCING_STORM_PERCENT) * percent_of_cpus);
+        v[CONDITION_BALANCING_FLUSH_STORM] = judge_ratio(
+                &j->of[CONDITION_BALANCING_FLUSH_STORM], c, m, METRIC_TLB_PER_MIGRATED,
+                METRIC_PAGES_MIGRATED, number(c, KEY_BALANCING_STORM_PERCENT) * percent_of_cpus);
         v[CONDITION_BALANCING_NOT_CONVERGING] =
-            judge_convergence(&j->of[CONDITION_BALANCING_NOT_CONVERGING], c, m);
+                judge_convergence(&j->of[CONDITION_BALANCING_NOT_CONVERGING], c, m);
         v[CONDITION_RECLAIM_FLUSH_STORM] = judge_ratio(
-            &j->of[CONDITION_RECLAIM_FLUSH_STORM], c, m, METRIC_TLB_PER_RECLAIMED,
-            METRIC_PAGES_RECLAIMED, number(c, KEY_RECLAIM_STORM_PERCENT) * percent_of_cpus);
+                &j->of[CONDITION_RECLAIM_FLUSH_STORM], c, m, METRIC_TLB_PER_RECLAIMED,
+                METRIC_PAGES_RECLAIMED, number(c, KEY_RECLAIM_STORM_PERCENT) * percent_of_cpus);
         v[CONDITION_DIRECT_RECLAIM] =
-            judge_ratio(&j->of[CONDITION_DIRECT_RECLAIM], c, m, METRIC_DIRECT_SHARE,
-                        METRIC_PAGES_RECLAIMED, number(c, KEY_DIRECT_RECLAIM_SHARE));
+                judge_ratio(&j->of[CONDITION_DIRECT_RECLAIM], c, m, METRIC_DIRECT_SHARE,
+                            METRIC_PAGES_RECLAIMED, number(c, KEY_DIRECT_RECLAIM_SHARE));
         for (enum condition_id id = 0; id < JUDGED_COUNT; id++)
                 settle(&j->of[id], id, v[id], windows, now_ns, fn, userdata);
 }

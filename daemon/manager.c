@@ -21,8 +21,9 @@
 #define STATE_DIR "/run/tlbd"
 #define LIVE_ROWS_PER_HEADER 20
 #define STRETCH_MAX 10
-#define COST_SAMPLES 8 /* readings that the mean cost is about, and that are waited for at first   \
-                        */
+#define COST_SAMPLES                                                                               \
+        8 /* readings that the mean cost is about, and that are waited for at first                \
+           */
 
 /* Things that are read at their own pace. The budget is shared evenly between them. */
 enum pace { PACE_FAST, PACE_PER_CPU, PACE_NODES, PACE_UNITS, PACE_COUNT };

@@ -10,11 +10,11 @@
 #include "util.h"
 
 struct manager_options {
-        const char *root;      /* prefix of every path; "" for the live system */
-        bool observe;          /* never write to the kernel */
-        bool live;             /* a table on stdout while it runs, a report at the end */
-        double duration_s;     /* stop after this time; 0: run until told */
-        double interval_s;     /* instead of IntervalSec and its siblings; 0: as configured */
+        const char *root;  /* prefix of every path; "" for the live system */
+        bool observe;      /* never write to the kernel */
+        bool live;         /* a table on stdout while it runs, a report at the end */
+        double duration_s; /* stop after this time; 0: run until told */
+        double interval_s; /* instead of IntervalSec and its siblings; 0: as configured */
         enum journal_target log;
 };
 

@@ -190,7 +190,7 @@ int sources_read(struct sources *s, unsigned mask, const struct machine *machine
                 uint64_t after;
                 int r;
 
-                if (!(mask & 1u << id))
+                if (!(mask & (1u << id)))
                         continue;
                 r = source_read(s, id, machine, ret);
                 if (r < 0)
@@ -277,15 +277,15 @@ int sample_copy(struct sample *to, const struct sample *from, unsigned mask)
         to->time_ns = from->time_ns;
         to->awake_ns = from->awake_ns;
         to->read = mask;
-        to->vmstat = mask & 1u << SOURCE_VMSTAT ? from->vmstat : (struct vmstat){0};
+        to->vmstat = mask & (1u << SOURCE_VMSTAT) ? from->vmstat : (struct vmstat){0};
         to->pressure_memory = from->pressure_memory;
         to->pressure_cpu = from->pressure_cpu;
         to->pressure_irq = from->pressure_irq;
-        if (mask & 1u << SOURCE_STAT)
+        if (mask & (1u << SOURCE_STAT))
                 r = copy_stat(&to->stat, &from->stat);
-        if (r >= 0 && mask & 1u << SOURCE_INTERRUPTS)
+        if (r >= 0 && mask & (1u << SOURCE_INTERRUPTS))
                 r = interrupts_copy(&to->interrupts, &from->interrupts);
-        if (r >= 0 && mask & 1u << SOURCE_NODES)
+        if (r >= 0 && mask & (1u << SOURCE_NODES))
                 r = copy_nodes(&to->nodes, &from->nodes);
         return r;
 }

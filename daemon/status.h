@@ -23,8 +23,8 @@
  *              "reclaimed_per_s": METRIC, "foreign_per_s": METRIC, "promoted_share": METRIC,
  *              "demoted_share": METRIC, "reclaimed_share": METRIC}],
  *   "units": {"state": "...", "left_out": N, "window_s": x,    of systemd, from cgroup v2
- *     "list": [{"name": "...", "path": "...", "migrated_per_s": METRIC, "pte_updates_per_s": METRIC,
- *       "hint_faults_per_s": METRIC, "promoted_per_s": METRIC, "demoted_per_s": METRIC,
+ *     "list": [{"name": "...", "path": "...", "migrated_per_s": METRIC, "pte_updates_per_s":
+ * METRIC, "hint_faults_per_s": METRIC, "promoted_per_s": METRIC, "demoted_per_s": METRIC,
  *       "reclaimed_per_s": METRIC, "direct_reclaimed_per_s": METRIC, "refaults_per_s": METRIC,
  *       "migrated_share": METRIC, "reclaimed_share": METRIC, "psi_memory_some_avg10": METRIC,
  *       "psi_memory_full_avg10": METRIC}]},   most pages first, "other" last: shares add up to 1

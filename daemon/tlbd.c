@@ -11,17 +11,18 @@
 #include <unistd.h>
 
 static const char usage_text[] =
-    "Usage: tlbd [OPTION...]\n"
-    "Watch what NUMA balancing and page reclaim cost in TLB shootdowns, and apply tlbd.conf(5).\n\n"
-    "  --observe         never change a kernel setting\n"
-    "  --live            print a table while running and a report at the end\n"
-    "  --duration SEC    stop after SEC seconds\n"
-    "  --interval SEC    read everything every SEC seconds, whatever is configured\n"
-    "  --log WHERE       auto, journal or stderr\n"
-    "  --root DIR        use DIR/proc, DIR/sys, DIR/etc, DIR/run and DIR/usr/lib\n"
-    "  --restore         put back what a tlbd that is gone has changed, and exit\n"
-    "  --reload PID      make process PID read its configuration again, wait for the result\n"
-    "  --help, --version\n";
+        "Usage: tlbd [OPTION...]\n"
+        "Watch what NUMA balancing and page reclaim cost in TLB shootdowns, and apply "
+        "tlbd.conf(5).\n\n"
+        "  --observe         never change a kernel setting\n"
+        "  --live            print a table while running and a report at the end\n"
+        "  --duration SEC    stop after SEC seconds\n"
+        "  --interval SEC    read everything every SEC seconds, whatever is configured\n"
+        "  --log WHERE       auto, journal or stderr\n"
+        "  --root DIR        use DIR/proc, DIR/sys, DIR/etc, DIR/run and DIR/usr/lib\n"
+        "  --restore         put back what a tlbd that is gone has changed, and exit\n"
+        "  --reload PID      make process PID read its configuration again, wait for the result\n"
+        "  --help, --version\n";
 
 enum action { ACTION_RUN, ACTION_RESTORE, ACTION_RELOAD };
 
@@ -76,17 +77,17 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 {
         enum { OBSERVE = 256, LIVE, DURATION, INTERVAL, LOG, ROOT, RESTORE, RELOAD, HELP, VERSION };
         static const struct option option[] = {
-            {"observe", no_argument, NULL, OBSERVE},
-            {"live", no_argument, NULL, LIVE},
-            {"duration", required_argument, NULL, DURATION},
-            {"interval", required_argument, NULL, INTERVAL},
-            {"log", required_argument, NULL, LOG},
-            {"root", required_argument, NULL, ROOT},
-            {"restore", no_argument, NULL, RESTORE},
-            {"reload", required_argument, NULL, RELOAD},
-            {"help", no_argument, NULL, HELP},
-            {"version", no_argument, NULL, VERSION},
-            {0},
+                {"observe", no_argument, NULL, OBSERVE},
+                {"live", no_argument, NULL, LIVE},
+                {"duration", required_argument, NULL, DURATION},
+                {"interval", required_argument, NULL, INTERVAL},
+                {"log", required_argument, NULL, LOG},
+                {"root", required_argument, NULL, ROOT},
+                {"restore", no_argument, NULL, RESTORE},
+                {"reload", required_argument, NULL, RELOAD},
+                {"help", no_argument, NULL, HELP},
+                {"version", no_argument, NULL, VERSION},
+                {0},
         };
         int c, r = 0;
 

@@ -15,10 +15,9 @@
 #define SNAPSHOT_FILE "/tlbd-snapshot.json"
 
 /* TLB, CAL and RES always; other architectures count function calls and reschedules in IPI rows. */
-static const char *const row_label[] = {"TLB",  "CAL",  "RES",  "IPI0", "IPI1", "IPI2",
-                                        "IPI3", "IPI4", "IPI5", "IPI6", "IPI7", "IPI8",
-                                        "IPI9", "IPI10", "IPI11", "IPI12", "IPI13", "IPI14",
-                                        "IPI15"};
+static const char *const row_label[] = {"TLB",   "CAL",   "RES",   "IPI0",  "IPI1", "IPI2", "IPI3",
+                                        "IPI4",  "IPI5",  "IPI6",  "IPI7",  "IPI8", "IPI9", "IPI10",
+                                        "IPI11", "IPI12", "IPI13", "IPI14", "IPI15"};
 #define ROWS_ALWAYS 3
 
 static void add(struct json_object *o, const char *key, struct json_object *v)
@@ -46,7 +45,8 @@ static struct json_object *ids(const unsigned *id, size_t n)
         return a;
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------
+ */
 
 /* A tree in memory. */
 struct tree {
@@ -87,7 +87,8 @@ static double object_seconds(struct json_object *o, const char *key)
 static void read_times(const char *root, struct tree *t)
 {
         _cleanup_(freep) char *path = path_join(root, SNAPSHOT_FILE);
-        struct json_object *o = path && access(path, R_OK) == 0 ? json_object_from_file(path) : NULL;
+        struct json_object *o =
+                path && access(path, R_OK) == 0 ? json_object_from_file(path) : NULL;
 
         t->uptime_s = object_seconds(o, "boottime_ns");
         t->realtime_s = object_seconds(o, "realtime_ns");
@@ -298,7 +299,7 @@ static int knobs_json(const char *root, struct json_object **ret)
         for (enum knob_id id = 0; id < KNOB_COUNT; id++) {
                 struct json_object *o = json_object_new_object();
                 _cleanup_(freep) char *value =
-                    k.knob[id].known ? knob_format(id, k.knob[id].current) : NULL;
+                        k.knob[id].known ? knob_format(id, k.knob[id].current) : NULL;
 
                 add(o, "value", value ? json_object_new_string(value) : NULL);
                 add(o, "path", k.knob[id].path ? json_object_new_string(k.knob[id].path) : NULL);
@@ -335,7 +336,8 @@ int tree_read(const char *root, struct json_object **ret)
         return tree_usable(&t) ? 0 : -ENODATA;
 }
 
-/* ---- difference ------------------------------------------------------------------------------- */
+/* ---- difference -------------------------------------------------------------------------------
+ */
 
 static bool boot_known(const struct machine *m)
 {
@@ -358,11 +360,13 @@ static int check_pair(const struct tree *before, const struct tree *after, doubl
                 return -ENODATA;
         }
         if (boots_differ(&before->machine, &after->machine)) {
-                *ret_reason = strf("the trees are of different boots: counters began anew in between");
+                *ret_reason =
+                        strf("the trees are of different boots: counters began anew in between");
                 return -ESTALE;
         }
         if (!isnan(taken) && taken <= 0) {
-                *ret_reason = strf("the second tree was not taken later (%.3f s) in the same boot", taken);
+                *ret_reason = strf("the second tree was not taken later (%.3f s) in the same boot",
+                                   taken);
                 return -ESTALE;
         }
         if (*interval_s <= 0)
@@ -483,19 +487,30 @@ int tree_diff(const char *before, const char *after, double interval_s, struct j
         return r < 0 ? r : diff_json(&b, &a, interval_s, ret);
 }
 
-/* ---- snapshot --------------------------------------------------------------------------------- */
+/* ---- snapshot ---------------------------------------------------------------------------------
+ */
 
 static const char *const snapshot_file[] = {
-    "/proc/vmstat", "/proc/stat", "/proc/interrupts", "/proc/uptime", "/proc/cpuinfo",
-    "/proc/pressure/memory", "/proc/pressure/cpu", "/proc/pressure/irq",
-    "/proc/sys/kernel/osrelease", "/proc/sys/kernel/random/boot_id",
-    "/sys/kernel/security/lockdown", "/sys/devices/system/node/online",
-    "/sys/devices/system/node/possible", "/sys/devices/system/node/has_cpu",
-    "/sys/devices/system/node/has_memory", "/sys/devices/system/cpu/online",
-    "/sys/devices/system/cpu/possible",
+        "/proc/vmstat",
+        "/proc/stat",
+        "/proc/interrupts",
+        "/proc/uptime",
+        "/proc/cpuinfo",
+        "/proc/pressure/memory",
+        "/proc/pressure/cpu",
+        "/proc/pressure/irq",
+        "/proc/sys/kernel/osrelease",
+        "/proc/sys/kernel/random/boot_id",
+        "/sys/kernel/security/lockdown",
+        "/sys/devices/system/node/online",
+        "/sys/devices/system/node/possible",
+        "/sys/devices/system/node/has_cpu",
+        "/sys/devices/system/node/has_memory",
+        "/sys/devices/system/cpu/online",
+        "/sys/devices/system/cpu/possible",
 };
-static const char *const snapshot_node_file[] = {"cpulist", "cpumap", "distance", "meminfo",
-                                                 "numastat", "vmstat"};
+static const char *const snapshot_node_file[] = {"cpulist", "cpumap",   "distance",
+                                                 "meminfo", "numastat", "vmstat"};
 
 /* mkdir -p of everything in front of the last '/'. */
 static int make_parents(char *path)
@@ -545,9 +560,8 @@ static int copy_nodes(const char *root, const char *dir, struct buffer *b, char 
 
         for (size_t i = 0; i < nodes.n && r >= 0; i++)
                 for (size_t k = 0; k < ELEMENTSOF(snapshot_node_file) && r >= 0; k++) {
-                        _cleanup_(freep) char *path =
-                            strf("/sys/devices/system/node/node%u/%s", nodes.node[i].id,
-                                 snapshot_node_file[k]);
+                        _cleanup_(freep) char *path = strf("/sys/devices/system/node/node%u/%s",
+                                                           nodes.node[i].id, snapshot_node_file[k]);
 
                         r = path ? copy_file(root, dir, path, b, ret_path) : -ENOMEM;
                 }
@@ -586,9 +600,10 @@ static int make_snapshot_dir(const char *dir)
 
 static int write_times(const char *dir, uint64_t boottime_ns, uint64_t realtime_ns, char **ret_path)
 {
-        _cleanup_(freep) char *text =
-            strf("{\"version\": 1, \"tlbd\": \"%s\", \"boottime_ns\": %llu, \"realtime_ns\": %llu}\n",
-                 TLBD_VERSION, (unsigned long long)boottime_ns, (unsigned long long)realtime_ns);
+        _cleanup_(freep) char *text = strf("{\"version\": 1, \"tlbd\": \"%s\", \"boottime_ns\": "
+                                           "%llu, \"realtime_ns\": %llu}\n",
+                                           TLBD_VERSION, (unsigned long long)boottime_ns,
+                                           (unsigned long long)realtime_ns);
         char *path = path_join(dir, SNAPSHOT_FILE);
         int r;
 

@@ -26,9 +26,9 @@ _must_check_ int tree_diff(const char *before, const char *after, double interva
                            struct json_object **ret, char **ret_reason);
 
 /*
- * Copies every file tlbd reads from root to the new directory dir, with the time, so that tree_read()
- * and tree_diff() can be used elsewhere. Nothing about users, processes or the network is copied.
- * What is missing or unreadable is left out. Negative errno with the path at fault in *ret_path
- * (caller frees): -EEXIST: dir exists and is not empty.
+ * Copies every file tlbd reads from root to the new directory dir, with the time, so that
+ * tree_read() and tree_diff() can be used elsewhere. Nothing about users, processes or the network
+ * is copied. What is missing or unreadable is left out. Negative errno with the path at fault in
+ * *ret_path (caller frees): -EEXIST: dir exists and is not empty.
  */
 _must_check_ int tree_snapshot(const char *root, const char *dir, char **ret_path);

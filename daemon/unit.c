@@ -54,11 +54,12 @@ static int start_reload(sd_bus *bus, struct job *job, char **ret_reason)
                                     SYSTEMD ".Manager", "JobRemoved", on_job_removed, job);
 
         if (r >= 0)
-                r = sd_bus_call_method(bus, SYSTEMD, "/org/freedesktop/systemd1", SYSTEMD ".Manager",
-                                       "Subscribe", &error, NULL, NULL);
+                r = sd_bus_call_method(bus, SYSTEMD, "/org/freedesktop/systemd1",
+                                       SYSTEMD ".Manager", "Subscribe", &error, NULL, NULL);
         if (r >= 0)
-                r = sd_bus_call_method(bus, SYSTEMD, "/org/freedesktop/systemd1", SYSTEMD ".Manager",
-                                       "ReloadUnit", &error, &reply, "ss", UNIT, "replace");
+                r = sd_bus_call_method(bus, SYSTEMD, "/org/freedesktop/systemd1",
+                                       SYSTEMD ".Manager", "ReloadUnit", &error, &reply, "ss", UNIT,
+                                       "replace");
         if (r >= 0)
                 r = sd_bus_message_read(reply, "o", &path);
         if (r >= 0)

@@ -19,8 +19,8 @@
 #define ELEMENTSOF(x) (sizeof(x) / sizeof((x)[0]))
 #define NSEC_PER_SEC UINT64_C(1000000000)
 
-void freep(void *p);   /* for _cleanup_: free(*(void **)p) */
-void closep(int *fd);  /* closes a descriptor >= 0, keeps errno */
+void freep(void *p);  /* for _cleanup_: free(*(void **)p) */
+void closep(int *fd); /* closes a descriptor >= 0, keeps errno */
 void fclosep(FILE **f);
 
 /* A byte buffer that is reused between reads. Zero-initialise; free with buffer_done(). */
@@ -39,7 +39,8 @@ _must_check_ int buffer_pread(struct buffer *b, int fd);
 /* Opens path read-only (O_CLOEXEC) and reads all of it. */
 _must_check_ int buffer_read_path(struct buffer *b, const char *path);
 
-/* root + path in a new string ("" or NULL root: the live system). Caller frees. NULL: out of memory. */
+/* root + path in a new string ("" or NULL root: the live system). Caller frees. NULL: out of
+ * memory. */
 char *path_join(const char *root, const char *path);
 
 /* Parses an unsigned decimal number that fills exactly text[0..len): digits only, no sign, no

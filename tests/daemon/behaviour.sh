@@ -11,6 +11,7 @@ pageout=$root/sys/kernel/mm/tlb_batch/pageout
 scan_size=$root/proc/sys/kernel/numa_balancing_scan_size_mb
 conf=$root/etc/tlbd/tlbd.conf
 pid=
+with=() # what tlbd is started by, if anything
 
 stop_daemon() { [[ -z $pid ]] || kill -KILL "$pid" 2> /dev/null || true; }
 trap 'stop_daemon; rm -rf "$tap_dir"' EXIT
@@ -21,7 +22,7 @@ start() {
 	rm -f "$status_file"
 	mkdir -p "$root/usr/lib/tlbd/tlbd.conf.d"
 	printf '[Monitor]\nCpuBudgetPercent=%s\n' "${budget:-100}" > "$root/usr/lib/tlbd/tlbd.conf.d/10-budget.conf"
-	"$TLBD" --root "$root" --interval 0.1 --log stderr "$@" > "$tap_dir/tlbd.out" 2> "$tap_dir/log" &
+	"${with[@]}" "$TLBD" --root "$root" --interval 0.1 --log stderr "$@" > "$tap_dir/tlbd.out" 2> "$tap_dir/log" &
 	pid=$!
 	wait_for 10 test -s "$status_file" || { fail 'tlbd starts' "$(cat "$tap_dir/log")"; plan; exit 1; }
 }
@@ -205,9 +206,9 @@ finish TERM
 
 # --- suspend, and a wall clock that is set
 interrupts_file '0 1 2 3' '0 0 0 0' '5 5 5 5' '9 9 9 9' > "$root/proc/interrupts"
-export TLBD_CLOCK_JUMP=$tap_dir/jump
-LD_PRELOAD=$TLBD_CLOCK start --interval 1
-unset TLBD_CLOCK_JUMP
+with=(env TLBD_CLOCK_JUMP="$tap_dir/jump" LD_PRELOAD="$TLBD_CLOCK" ASAN_OPTIONS=verify_asan_link_order=0)
+start --interval 1
+with=()
 touch "$tap_dir/jump"
 interrupts_file '0 1 2 3' '1000 0 0 0' '5 5 5 5' '9 9 9 9' | replace "$root/proc/interrupts"
 rate=

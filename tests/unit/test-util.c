@@ -70,11 +70,11 @@ static void atomic_write_does_not_follow_a_planted_link(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-            cmocka_unit_test(number_is_all_digits_or_refused),
-            cmocka_unit_test_setup_teardown(large_file_is_read_whole, unit_tmpdir_make,
-                                            unit_tmpdir_remove),
-            cmocka_unit_test_setup_teardown(atomic_write_does_not_follow_a_planted_link,
-                                            unit_tmpdir_make, unit_tmpdir_remove),
+                cmocka_unit_test(number_is_all_digits_or_refused),
+                cmocka_unit_test_setup_teardown(large_file_is_read_whole, unit_tmpdir_make,
+                                                unit_tmpdir_remove),
+                cmocka_unit_test_setup_teardown(atomic_write_does_not_follow_a_planted_link,
+                                                unit_tmpdir_make, unit_tmpdir_remove),
         };
 
         return cmocka_run_group_tests_name("util", tests, NULL, NULL);

@@ -27,7 +27,8 @@ static inline int unit_tmpdir_make(void **state)
         return 0;
 }
 
-static inline int unit_remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+static inline int unit_remove_one(const char *path, const struct stat *st, int flag,
+                                  struct FTW *ftw)
 {
         (void)st;
         (void)flag;
