@@ -105,7 +105,9 @@ static const char *why_not(const char *state)
                 return "tlbd lacks CAP_NET_ADMIN";
         if (strcmp(state, source_state_name(SOURCE_ABSENT)) == 0)
                 return "this kernel has no taskstats (CONFIG_TASKSTATS, CONFIG_TASK_DELAY_ACCT)";
-        return "tlbd has not asked for delays yet (UnitIntervalSec)";
+        if (strcmp(state, source_state_name(SOURCE_UNREAD)) == 0)
+                return "tlbd has not asked for delays yet (UnitIntervalSec)";
+        return "tlbd does not say whether it knows delays";
 }
 
 int ctl_tasks(const struct ctl *c, int argc, char **argv)
@@ -134,6 +136,9 @@ int ctl_tasks(const struct ctl *c, int argc, char **argv)
                 code = ctl_print_json(list);
         else
                 print_tasks(list);
+        if (status_number(tasks, "left_out") > 0)
+                ctl_error("%.0f more processes of these units were not asked about",
+                          status_number(tasks, "left_out"));
         if (status_number(tasks, "exits_lost") > 0)
                 ctl_error("some tasks that ended were not heard of (%.0f times)",
                           status_number(tasks, "exits_lost"));

@@ -2,6 +2,7 @@
 #include "openmetrics.h"
 
 #include "delta.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,38 +13,18 @@ static void family(FILE *f, const char *name, const char *type, const char *help
         fprintf(f, "# HELP tlbd_%s %s\n# TYPE tlbd_%s %s\n", name, help, name, type);
 }
 
-/* A label value: backslash, quote and newline are escaped; what is not UTF-8 becomes '?', as a
- * cgroup's name may hold any byte. */
+/* A label value: backslash, quote and newline are escaped. */
 static void label_value(FILE *f, const char *s)
 {
-        const unsigned char *p = (const unsigned char *)s;
+        _cleanup_(freep) char *text = text_utf8(s);
 
-        while (*p) {
-                size_t n = *p < 0x80                 ? 1
-                           : *p >= 0xc2 && *p < 0xe0 ? 2
-                           : *p >= 0xe0 && *p < 0xf0 ? 3
-                           : *p >= 0xf0 && *p < 0xf5 ? 4
-                                                     : 0;
-                bool good = n > 0;
-
-                for (size_t i = 1; i < n; i++)
-                        if ((p[i] & 0xc0) != 0x80) {
-                                good = false;
-                                break;
-                        }
-                if (!good) {
-                        fputc('?', f);
-                        p++;
-                        continue;
-                }
-                if (*p == '\n') {
-                        fputs("\\n", f);
-                } else {
-                        if (*p == '"' || *p == '\\')
-                                fputc('\\', f);
-                        fwrite(p, 1, n, f);
-                }
-                p += n;
+        for (const char *p = text; p && *p; p++) {
+                if (*p == '"' || *p == '\\')
+                        (void)fputc('\\', f);
+                if (*p == '\n')
+                        (void)fputs("\\n", f);
+                else
+                        (void)fputc(*p, f);
         }
 }
 

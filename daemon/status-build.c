@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "status-build.h"
 
+#include "text.h"
+
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,9 +17,12 @@ static struct json_object *count(uint64_t v)
         return json_object_new_uint64(v);
 }
 
+/* Names of commands and cgroups hold any byte; JSON must be UTF-8. */
 static struct json_object *text(const char *s)
 {
-        return s ? json_object_new_string(s) : NULL;
+        _cleanup_(freep) char *utf8 = s ? text_utf8(s) : NULL;
+
+        return utf8 ? json_object_new_string(utf8) : NULL;
 }
 
 static void add(struct json_object *o, const char *key, struct json_object *v)
@@ -386,6 +391,7 @@ static struct json_object *build_tasks(const struct status_input *in)
 
         add(o, "state", text(source_state_name(t->state)));
         add(o, "window_s", t->interval_s > 0 ? number(t->interval_s) : NULL);
+        add(o, "left_out", count(t->n_left_out));
         add(o, "exits_seen", count(t->exits.seen));
         add(o, "exits_lost", count(t->exits.lost));
         for (size_t i = 0; i < t->n; i++)

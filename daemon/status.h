@@ -28,7 +28,8 @@
  *       "reclaimed_per_s": METRIC, "direct_reclaimed_per_s": METRIC, "refaults_per_s": METRIC,
  *       "migrated_share": METRIC, "reclaimed_share": METRIC, "psi_memory_some_avg10": METRIC,
  *       "psi_memory_full_avg10": METRIC}]},   most pages first, "other" last: shares add up to 1
- *   "tasks": {"state": "...", "window_s": x | null, "exits_seen": N, "exits_lost": N,
+ *   "tasks": {"state": "...", "window_s": x | null, "left_out": N, "exits_seen": N,
+ *     "exits_lost": N,
  *     "list": [{"pid": N | null, "ended": N, "comm": "...", "unit": "PATH",
  *       "delays": {"freepages" | "thrashing" | "swapin" | "compact" | "irq": {"total_ms": x | null,
  *         "window_ms": x | null, "window_count": N | null}}}]},   pid null: tasks that ended

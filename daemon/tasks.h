@@ -12,6 +12,8 @@
 /* Processes asked about in one pass; each costs a netlink round trip. */
 #define TASKS_MAX_UNITS 8
 #define TASKS_MAX_PROCESSES 512
+/* Directories below one unit that are looked at for its processes. */
+#define TASKS_MAX_DIRECTORIES 128
 /* Kinds of ended tasks (unit and command) told apart in one pass; further ones are only counted. */
 #define TASKS_MAX_ENDED 256
 
@@ -19,9 +21,11 @@ struct task_entry {
         uint32_t pid;   /* 0: tasks of this unit and command that ended since the last pass */
         uint32_t ended; /* how many */
         char comm[33];
-        char *unit; /* path of its cgroup unit; "" if it was not found out. Owned. */
+        char *unit;     /* path of its cgroup unit; "" if it was not found out. Owned. */
+        uint64_t start; /* when it began (proc_pid_stat(5)); a pid is used again */
         struct delay total[DELAY_COUNT]; /* since the process began */
-        struct delay delta[DELAY_COUNT]; /* since the last pass; not known at first sight */
+        /* Since the last pass; not known at first sight. Of tasks that ended: in all their life. */
+        struct delay delta[DELAY_COUNT];
 };
 
 struct tasks {
@@ -30,6 +34,7 @@ struct tasks {
         enum source_state state;
         struct task_entry *entry; /* running ones by pid, then ended ones. Owned. */
         size_t n, n_running;
+        size_t n_left_out; /* processes of these units beyond the limit */
         double interval_s; /* of the deltas; 0: first pass */
         struct taskstats_exits exits;
         struct taskstats_client *client; /* NULL unless OK */
@@ -37,6 +42,7 @@ struct tasks {
         size_t n_ended;
         uint64_t awake_ns; /* of the last pass */
         char *root;        /* owned */
+        bool live;         /* root is the live system: netlink speaks of no other */
 };
 
 _must_check_ int tasks_init(struct tasks *t, const char *root);

@@ -7,8 +7,9 @@
 #include <netlink/genl/genl.h>
 #include <netlink/netlink.h>
 #include <string.h>
+#include <sys/socket.h>
 
-/* A burst of exits is 400 bytes each. */
+/* For a burst of exits; the kernel charges about 1.3 kB for each and doubles what is asked for. */
 #define EXIT_BUFFER_BYTES (4 * 1024 * 1024)
 
 const char *delay_name(enum delay_kind kind)
@@ -115,12 +116,15 @@ struct taskstats_client {
         struct taskstats_exits *counts; /* during taskstats_dispatch() */
         struct task_delays *answer;     /* during taskstats_get_process() */
         bool answered;
+        int answer_error; /* what came could not be taken apart */
 };
 
 /* libnl's own error numbers as negative errno. */
 static int error_from_nl(int r)
 {
         switch (-r) {
+        case NLE_SUCCESS:
+                return 0;
         case NLE_NOMEM:
                 return -ENOMEM;
         case NLE_PERM:
@@ -165,13 +169,17 @@ static int on_message(struct nl_msg *message, void *userdata)
                 return NL_SKIP;
         for (int type = TASKSTATS_TYPE_AGGR_PID; type <= TASKSTATS_TYPE_AGGR_TGID; type++) {
                 bool group = type == TASKSTATS_TYPE_AGGR_TGID;
+                int r;
 
-                if (!attr[type] || parse_aggregate(attr[type], &delays) < 0)
+                if (!attr[type])
                         continue;
+                r = parse_aggregate(attr[type], &delays);
                 if (t->answer) {
-                        *t->answer = delays;
+                        t->answer_error = r;
                         t->answered = true;
-                } else if (t->counts) {
+                        if (r == 0)
+                                *t->answer = delays;
+                } else if (t->counts && r == 0) {
                         if (!group)
                                 t->counts->seen++;
                         t->fn(&delays, group, t->userdata);
@@ -214,6 +222,9 @@ int taskstats_open(struct taskstats_client **ret)
                 nl_socket_disable_auto_ack(t->ask);
                 nl_socket_disable_seq_check(t->ask);
         }
+        /* The kernel answers before sendmsg(2) returns: whoever has to wait would wait for ever. */
+        if (r == 0)
+                r = error_from_nl(nl_socket_set_nonblocking(t->ask));
         /* Whether we may is known only by asking. */
         if (r == 0)
                 r = taskstats_get_process(t, 1, &self);
@@ -261,6 +272,7 @@ int taskstats_get_process(struct taskstats_client *t, pid_t tgid, struct task_de
         }
         t->answer = ret;
         t->answered = false;
+        t->answer_error = 0;
         r = nl_send_auto(t->ask, m);
         nlmsg_free(m);
         /* An answer or an error; an acknowledgement left over from an earlier exchange is neither.
@@ -268,7 +280,17 @@ int taskstats_get_process(struct taskstats_client *t, pid_t tgid, struct task_de
         while (r >= 0 && !t->answered)
                 r = nl_recvmsgs_default(t->ask);
         t->answer = NULL;
-        return r < 0 ? error_from_nl(r) : 0;
+        return r < 0 ? error_from_nl(r) : t->answer_error;
+}
+
+/* Beyond net.core.rmem_max, which is meant for others: taskstats needs CAP_NET_ADMIN anyway. */
+static int enlarge_buffer(struct nl_sock *s)
+{
+        int bytes = EXIT_BUFFER_BYTES;
+
+        if (setsockopt(nl_socket_get_fd(s), SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) == 0)
+                return 0;
+        return nl_socket_set_buffer_size(s, EXIT_BUFFER_BYTES, 0);
 }
 
 int taskstats_watch_exits(struct taskstats_client *t, const char *cpus, taskstats_exit_fn fn,
@@ -282,7 +304,7 @@ int taskstats_watch_exits(struct taskstats_client *t, const char *cpus, taskstat
         t->fn = fn;
         t->userdata = userdata;
         nl_socket_disable_seq_check(t->hear);
-        r = nl_socket_set_buffer_size(t->hear, EXIT_BUFFER_BYTES, 0);
+        r = enlarge_buffer(t->hear);
         m = r == 0 ? new_request(t) : NULL;
         if (m)
                 r = nla_put_string(m, TASKSTATS_CMD_ATTR_REGISTER_CPUMASK, cpus);

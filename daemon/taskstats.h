@@ -61,7 +61,8 @@ typedef void (*taskstats_exit_fn)(const struct task_delays *task, bool group, vo
 _must_check_ int taskstats_open(struct taskstats_client **ret);
 void taskstats_close(struct taskstats_client **t);
 
-/* Sums of all threads of a process, those that ended included. -ESRCH: it is gone. */
+/* Sums of all threads of a process, those that ended included. Never waits. -ESRCH: it is gone;
+ * -EBADMSG: an answer we cannot take apart; -EAGAIN: no answer. */
 _must_check_ int taskstats_get_process(struct taskstats_client *t, pid_t tgid,
                                        struct task_delays *ret);
 

@@ -113,6 +113,47 @@ const char *text_duration(char buf[static TEXT_NUMBER_MAX], double seconds)
         return buf;
 }
 
+/* Bytes of the UTF-8 character at s, which ends with a NUL; 0: it is none (RFC 3629: nothing longer
+ * than needed, no surrogates, nothing above U+10FFFF), or is U+FFFD. */
+static size_t utf8_char(const unsigned char *s)
+{
+        size_t n = *s < 0x80                 ? 1
+                   : *s >= 0xc2 && *s < 0xe0 ? 2
+                   : *s >= 0xe0 && *s < 0xf0 ? 3
+                   : *s >= 0xf0 && *s < 0xf5 ? 4
+                                             : 0;
+
+        for (size_t i = 1; i < n; i++)
+                if ((s[i] & 0xc0) != 0x80)
+                        return 0;
+        if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
+            (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90) ||
+            (n == 3 && memcmp(s, "\xef\xbf\xbd", 3) == 0))
+                return 0;
+        return n;
+}
+
+char *text_utf8(const char *s)
+{
+        char *out = malloc(strlen(s) * 5 + 1), *end = out;
+
+        if (!out)
+                return NULL;
+        while (*s) {
+                size_t n = utf8_char((const unsigned char *)s);
+
+                if (n > 0) {
+                        memcpy(end, s, n);
+                        end += n;
+                        s += n;
+                } else {
+                        end += sprintf(end, "\xef\xbf\xbd%02x", (unsigned char)*s++);
+                }
+        }
+        *end = '\0';
+        return out;
+}
+
 char *text_safe(const char *s)
 {
         char *copy = strdup(s ? s : "-");

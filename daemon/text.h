@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Numbers and sentences for people: what report, top and explain have in common. ASCII only. */
+/* Numbers and sentences for people: what report, top and explain have in common. ASCII only,
+ * except for text_utf8(). */
 
 #include "util.h"
 
@@ -19,6 +20,11 @@ const char *text_bytes(char buf[static TEXT_NUMBER_MAX], double bytes);
 
 /* "5.5 ms", "2.5 s", "42 s", "12 min", "3 h 20 min", "4 d 2 h". Negative or not a number: "-". */
 const char *text_duration(char buf[static TEXT_NUMBER_MAX], double seconds);
+
+/* Text from elsewhere made fit for JSON and Prometheus: what is not UTF-8 becomes, byte by byte,
+ * U+FFFD and two hexadecimal digits, and so does U+FFFD itself: different texts stay different.
+ * Caller frees; NULL: out of memory. */
+char *text_utf8(const char *s);
 
 /* Text from elsewhere made fit for a terminal: what is not printable ASCII becomes '?'. NULL is
  * "-". Caller frees; NULL: out of memory. */

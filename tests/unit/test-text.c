@@ -152,9 +152,64 @@ static void distance_counts_edits(void **state)
         assert_int_equal(text_distance(longer, ""), 63);
 }
 
+static void what_is_not_utf8_is_spelt_out(void **state)
+{
+        static const struct {
+                const char *from, *to;
+        } text[] = {
+                {"", ""},
+                {"plain \\x2d \"quoted\"\n", "plain \\x2d \"quoted\"\n"},
+                {"\xc3\xbc \xe2\x82\xac \xf0\x9f\x98\x80",
+                 "\xc3\xbc \xe2\x82\xac \xf0\x9f\x98\x80"},
+                {"\xff", "\xef\xbf\xbd"
+                         "ff"},
+                {"a\x80z", "a\xef\xbf\xbd"
+                           "80z"},
+                {"\xc0\xaf", "\xef\xbf\xbd"
+                             "c0\xef\xbf\xbd"
+                             "af"}, /* longer than needed */
+                {"\xe0\x9f\xbf", "\xef\xbf\xbd"
+                                 "e0\xef\xbf\xbd"
+                                 "9f\xef\xbf\xbd"
+                                 "bf"},
+                {"\xf0\x8f\xbf\xbf", "\xef\xbf\xbd"
+                                     "f0\xef\xbf\xbd"
+                                     "8f\xef\xbf\xbd"
+                                     "bf\xef\xbf\xbd"
+                                     "bf"},
+                {"\xed\xa0\x80", "\xef\xbf\xbd"
+                                 "ed\xef\xbf\xbd"
+                                 "a0\xef\xbf\xbd"
+                                 "80"}, /* surrogate */
+                {"\xf4\x90\x80\x80", "\xef\xbf\xbd"
+                                     "f4\xef\xbf\xbd"
+                                     "90\xef\xbf\xbd"
+                                     "80\xef\xbf\xbd"
+                                     "80"},
+                {"\xed\x9f\xbf\xee\x80\x80", "\xed\x9f\xbf\xee\x80\x80"}, /* around them */
+                {"\xe2\x82", "\xef\xbf\xbd"
+                             "e2\xef\xbf\xbd"
+                             "82"}, /* cut */
+                {"\xef\xbf\xbd", "\xef\xbf\xbd"
+                                 "ef\xef\xbf\xbd"
+                                 "bf\xef\xbf\xbd"
+                                 "bd"},
+        };
+
+        (void)state;
+        for (size_t i = 0; i < ELEMENTSOF(text); i++) {
+                _cleanup_(freep) char *copy = strdup(text[i].from); /* ASan sees its end */
+                _cleanup_(freep) char *got = text_utf8(copy);
+
+                assert_non_null(got);
+                assert_string_equal(got, text[i].to);
+        }
+}
+
 int main(void)
 {
         static const struct CMUnitTest tests[] = {
+                cmocka_unit_test(what_is_not_utf8_is_spelt_out),
                 cmocka_unit_test(number_is_readable_and_does_not_lie),
                 cmocka_unit_test(number_above_zero_never_reads_as_zero_or_whole),
                 cmocka_unit_test(bytes_have_a_unit),
