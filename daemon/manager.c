@@ -75,6 +75,8 @@ struct manager {
         struct cgroup_units units;
         struct unit_metrics unit_metrics;
         uint64_t units_cost_ns;
+        struct tiers tiers;
+        uint64_t tiers_cost_ns;
         struct tasks tasks;
         sd_event_source *tasks_source;
         int tasks_fd; /* that tasks_source watches */
@@ -335,8 +337,12 @@ static int read_units(struct manager *m)
         uint64_t cpu_ns = now_cputime_ns();
         struct unit_metrics metrics = {0};
         struct cgroup_units units = {0};
-        int r = max_units > 0 ? cgroup_units_read(m->options.root, max_units, &units) : 0;
+        int r = 0;
 
+        if (max_units > 0)
+                r = cgroup_units_read(m->options.root, max_units, &units);
+        else
+                units.state = SOURCE_OFF;
         if (r >= 0 && m->units.state == SOURCE_OK && units.state == SOURCE_OK && before->read &&
             interval_s > 0)
                 r = unit_metrics_derive(&m->units, &units, &before->vmstat, &m->now.vmstat,
@@ -352,6 +358,20 @@ static int read_units(struct manager *m)
         r = update_tasks(m);
         m->units_cost_ns = now_cputime_ns() - cpu_ns;
         return r;
+}
+
+static int read_tiers(struct manager *m)
+{
+        uint64_t cpu_ns = now_cputime_ns();
+        struct tiers tiers;
+        int r = tiers_read(m->options.root, &tiers);
+
+        if (r < 0)
+                return r;
+        tiers_done(&m->tiers);
+        m->tiers = tiers;
+        m->tiers_cost_ns = now_cputime_ns() - cpu_ns;
+        return 0;
 }
 
 /* What is read at a slower pace keeps its value until its next reading. */
@@ -375,6 +395,8 @@ static int derive(struct manager *m, unsigned paces, struct metrics *fresh)
                 r = keep_cpu_deltas(m);
         if (r >= 0 && paces & 1u << PACE_UNITS)
                 r = read_units(m);
+        if (r >= 0 && paces & 1u << PACE_NODES)
+                r = read_tiers(m);
         for (enum pace p = 0; p < PACE_COUNT && r >= 0; p++)
                 if (paces & 1u << p) {
                         r = sample_copy(&m->pace[p].before, &m->now, SOURCES_ALL);
@@ -396,7 +418,9 @@ static void count_costs(struct manager *m, unsigned paces)
         uint64_t rest = now_cputime_ns() - m->tick_cpu_ns;
 
         for (enum pace p = PACE_FAST + 1; p < PACE_COUNT; p++) {
-                uint64_t cost = p == PACE_UNITS ? m->units_cost_ns : 0;
+                uint64_t cost = p == PACE_UNITS   ? m->units_cost_ns
+                                : p == PACE_NODES ? m->tiers_cost_ns
+                                                  : 0;
 
                 if (!(paces & 1u << p))
                         continue;
@@ -461,7 +485,8 @@ static void with_status(struct manager *m, void (*build)(const struct status_inp
                 .cpu_window_s = m->cpu_window_s,
                 .tlb_seen = m->tlb_seen,
                 .tlb_total = m->tlb_total,
-                .units = m->units.state == SOURCE_OK ? &m->units : NULL,
+                .units = &m->units,
+                .tiers = &m->tiers,
                 .unit_metrics = m->unit_metrics.n > 0 ? &m->unit_metrics : NULL,
                 .tasks = &m->tasks,
                 .judge = &m->judge,
@@ -774,6 +799,7 @@ static void manager_done(struct manager *m)
         metrics_done(&m->metrics);
         unit_metrics_done(&m->unit_metrics);
         cgroup_units_done(&m->units);
+        tiers_done(&m->tiers);
         tasks_done(&m->tasks);
         knobs_done(&m->knobs);
         config_done(&m->config);

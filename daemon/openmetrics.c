@@ -134,23 +134,43 @@ static void tlb_interrupts(FILE *f, const struct status_input *in)
         }
 }
 
-/* Most names hold their unit already. */
-static const char *unit_suffix(const char *unit)
+/* Prometheus spells units out, and has seconds only. Returns what the value is to be multiplied
+ * with. */
+static double metric_name(const struct metric_info *info, char *buf, size_t size)
 {
-        return strcmp(unit, "ratio") == 0 ? "_ratio" : strcmp(unit, "%") == 0 ? "_percent" : "";
+        static const struct {
+                const char *ours, *theirs;
+                double factor;
+        } word[] = {{"_per_s", "_per_second", 1}, {"_ns_", "_seconds_", 1e-9}};
+        const char *suffix = strcmp(info->unit, "ratio") == 0 ? "_ratio"
+                             : strcmp(info->unit, "%") == 0   ? "_percent"
+                                                              : "";
+
+        for (size_t i = 0; i < ELEMENTSOF(word); i++) {
+                const char *at = strstr(info->name, word[i].ours);
+
+                if (!at)
+                        continue;
+                (void)snprintf(buf, size, "%.*s%s%s%s", (int)(at - info->name), info->name,
+                               word[i].theirs, at + strlen(word[i].ours), suffix);
+                return word[i].factor;
+        }
+        (void)snprintf(buf, size, "%s%s", info->name, suffix);
+        return 1;
 }
 
 static void metrics(FILE *f, const struct status_input *in)
 {
         for (enum metric_id id = 0; id < METRIC_COUNT; id++) {
                 const struct metric_info *info = &metric_table[id];
+                double factor;
                 char name[96];
 
                 if (!metric_has_value(&in->metrics->metric[id]))
                         continue;
-                (void)snprintf(name, sizeof(name), "%s%s", info->name, unit_suffix(info->unit));
+                factor = metric_name(info, name, sizeof(name));
                 family(f, name, "gauge", info->title);
-                sample_real(f, name, NULL, NULL, in->metrics->metric[id].value);
+                sample_real(f, name, NULL, NULL, in->metrics->metric[id].value * factor);
         }
         family(f, "metric_valid", "gauge",
                "Whether the metric of this name has a value (1), or cannot be known or related "
@@ -220,6 +240,88 @@ static void nodes(FILE *f, const struct status_input *in)
         }
 }
 
+/* One sample of a node; the family's lines in front of the first one. */
+static void node_sample(FILE *f, const char *name, const char *help, bool first, unsigned node,
+                        uint64_t value)
+{
+        char id[16];
+
+        if (first)
+                family(f, name, "gauge", help);
+        (void)snprintf(id, sizeof(id), "%u", node);
+        sample_count(f, name, "node", id, value);
+}
+
+static void node_memory(FILE *f, const struct status_input *in)
+{
+        const struct nodes *nodes = &in->sample->nodes;
+        const struct tiers *t = in->tiers;
+
+        for (size_t i = 0, n = 0; i < nodes->n; i++)
+                if (nodes->node[i].memory_known)
+                        node_sample(f, "node_memory_bytes", "Memory of this node.", n++ == 0,
+                                    nodes->node[i].id, nodes->node[i].total_bytes);
+        for (size_t i = 0, n = 0; i < nodes->n; i++)
+                if (nodes->node[i].memory_known)
+                        node_sample(f, "node_memory_free_bytes", "Free memory of this node.",
+                                    n++ == 0, nodes->node[i].id, nodes->node[i].free_bytes);
+        for (size_t i = 0; i < t->n_nodes; i++)
+                node_sample(f, "node_below_low_watermark",
+                            "Whether this node has fewer free pages than its low watermark (1).",
+                            i == 0, t->node[i].id, t->node[i].free_pages < t->node[i].low_pages);
+        for (size_t i = 0; i < t->n_nodes; i++)
+                node_sample(f, "node_kswapd_gave_up",
+                            "Whether kswapd of this node is off, as it freed nothing (1).", i == 0,
+                            t->node[i].id, t->node[i].gave_up);
+}
+
+/* The tier of each node, a higher number being slower memory. */
+static void memory_tiers(FILE *f, const struct status_input *in)
+{
+        const struct tiers *t = in->tiers;
+        bool first = true;
+
+        for (size_t i = 0; i < t->n; i++)
+                for (size_t k = 0; k < t->tier[i].nodes.n; k++) {
+                        node_sample(f, "node_memory_tier",
+                                    "Memory tier of this node; higher is slower.", first,
+                                    t->tier[i].nodes.id[k], t->tier[i].id);
+                        first = false;
+                }
+        if (t->n == 0)
+                return;
+        family(f, "tiering_single_tier", "gauge",
+               "Whether memory tiering is on while all memory is in one tier (1).");
+        sample_count(f, "tiering_single_tier", NULL, NULL, tiers_cannot_move(t));
+}
+
+/* How long a unit's tasks were stalled on memory. */
+static void unit_stalls(FILE *f, const struct status_input *in)
+{
+        static const char *const name[] = {"unit_memory_stalled_seconds_total",
+                                           "unit_memory_all_stalled_seconds_total"};
+        static const char *const help[] = {
+                "Time in which some task of this unit waited for memory.",
+                "Time in which all tasks of this unit waited for memory."};
+
+        for (size_t k = 0; k < ELEMENTSOF(name); k++) {
+                bool first = true;
+
+                for (size_t i = 0; i < in->units->n; i++) {
+                        const struct cgroup_unit *u = &in->units->unit[i];
+                        const struct pressure_row *row =
+                                k == 0 ? &u->pressure.some : &u->pressure.full;
+
+                        if (!row->present)
+                                continue;
+                        if (first)
+                                family(f, name[k], "counter", help[k]);
+                        first = false;
+                        sample_real(f, name[k], "cgroup", u->path, (double)row->total_us / 1e6);
+                }
+        }
+}
+
 static void units(FILE *f, const struct status_input *in)
 {
         static const struct {
@@ -246,7 +348,7 @@ static void units(FILE *f, const struct status_input *in)
                  1},
         };
 
-        for (size_t k = 0; in->units && k < ELEMENTSOF(kind); k++) {
+        for (size_t k = 0; k < ELEMENTSOF(kind); k++) {
                 bool named = false;
 
                 for (size_t i = 0; i < in->units->n; i++) {
@@ -267,6 +369,17 @@ static void units(FILE *f, const struct status_input *in)
                         sample_count(f, kind[k].name, "cgroup", u->path, sum);
                 }
         }
+}
+
+static void tasks(FILE *f, const struct status_input *in)
+{
+        if (in->tasks->state != SOURCE_OK)
+                return;
+        family(f, "task_exits_total", "counter", "Tasks whose end tlbd heard of.");
+        sample_count(f, "task_exits_total", NULL, NULL, in->tasks->exits.seen);
+        family(f, "task_exits_lost_total", "counter",
+               "Times the kernel had to drop messages about tasks that ended.");
+        sample_count(f, "task_exits_lost_total", NULL, NULL, in->tasks->exits.lost);
 }
 
 static void per_cpu(FILE *f, const struct status_input *in)
@@ -292,6 +405,10 @@ static void self(FILE *f, const struct status_input *in)
         fputs("tlbd_build_info{version=\"" TLBD_VERSION "\",kernel=\"", f);
         label_value(f, in->machine->release);
         fprintf(f, "\",policy=\"%s\"} 1\n", in->machine->policy ? "yes" : "no");
+        family(f, "status_timestamp_seconds", "gauge", "When this was written (Unix time).");
+        sample_count(f, "status_timestamp_seconds", NULL, NULL, now_realtime_ns() / NSEC_PER_SEC);
+        family(f, "interval_seconds", "gauge", "Time between two readings, after any lengthening.");
+        sample_real(f, "interval_seconds", NULL, NULL, in->interval_s);
         family(f, "cpus_online", "gauge", "CPUs that are online.");
         sample_count(f, "cpus_online", NULL, NULL, sample_cpus(in->sample));
         family(f, "cpu_seconds_total", "counter", "CPU time used by tlbd itself.");
@@ -321,7 +438,11 @@ char *openmetrics_build(const struct status_input *in, size_t *ret_len)
         metrics(f, in);
         conditions(f, in);
         nodes(f, in);
+        node_memory(f, in);
+        memory_tiers(f, in);
         units(f, in);
+        unit_stalls(f, in);
+        tasks(f, in);
         per_cpu(f, in);
         failed = ferror(f);
         if (fclose(f) != 0 || failed) {

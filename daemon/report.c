@@ -477,7 +477,9 @@ static void print_units(const struct report *r)
         if (!units) /* of a tlbd that does not know them */
                 return;
         heading(r, "UNITS (of systemd, by cgroup)");
-        if (state && strcmp(state, "ok") != 0)
+        if (state && strcmp(state, "off") == 0)
+                (void)fputs("  not read: MaxUnits is 0\n", r->f);
+        else if (state && strcmp(state, "ok") != 0)
                 (void)fprintf(r->f, "  not known: no cgroup v2 in /sys/fs/cgroup (%s)\n", state);
         else if (status_length(list) == 0)
                 (void)fputs("  needs a second reading\n", r->f);

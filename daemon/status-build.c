@@ -3,6 +3,7 @@
 
 #include "text.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -134,6 +135,24 @@ void status_add_node_metrics(struct json_object *o, const struct node_metric *m)
         add(o, "reclaimed_share", status_metric_json(&m->reclaimed_share, "ratio", 0));
 }
 
+static void add_tier(struct json_object *o, const struct status_input *in, unsigned node)
+{
+        const struct memory_tier *tier = tiers_find(in->tiers, node);
+        const struct node_reclaim *reclaim = tiers_find_node(in->tiers, node);
+        struct json_object *targets = json_object_new_array();
+        struct idlist to = {0};
+
+        if (tiers_demotion_targets(in->tiers, &in->sample->nodes, node, &to) >= 0)
+                for (size_t i = 0; i < to.n; i++)
+                        json_object_array_add(targets, count(to.id[i]));
+        idlist_done(&to);
+        add(o, "tier", tier ? count(tier->id) : NULL);
+        add(o, "demotes_to", targets);
+        add(o, "below_low_watermark",
+            reclaim ? json_object_new_boolean(reclaim->free_pages < reclaim->low_pages) : NULL);
+        add(o, "kswapd_gave_up", reclaim ? json_object_new_boolean(reclaim->gave_up) : NULL);
+}
+
 static struct json_object *build_nodes(const struct status_input *in)
 {
         const struct nodes *nodes = &in->sample->nodes;
@@ -148,6 +167,7 @@ static struct json_object *build_nodes(const struct status_input *in)
                 add(o, "memory_total", n->memory_known ? count(n->total_bytes) : NULL);
                 add(o, "memory_free", n->memory_known ? count(n->free_bytes) : NULL);
                 add(o, "distance", build_distance(nodes, n));
+                add_tier(o, in, n->id);
                 for (size_t k = 0; k < in->metrics->n_nodes; k++)
                         if (in->metrics->node[k].id == n->id)
                                 status_add_node_metrics(o, &in->metrics->node[k]);
@@ -285,6 +305,38 @@ static void note_kernel(struct json_object *a, const struct status_input *in)
         }
 }
 
+static void note_tiers(struct json_object *a, const struct status_input *in)
+{
+        const struct tiers *t = in->tiers;
+
+        if (tiers_cannot_move(t)) {
+                _cleanup_(freep) char *line =
+                        strf("Memory tiering is on (%s%s%s), but all memory is in one tier, "
+                             "memory_tier%u: nothing can be promoted or demoted.",
+                             t->promotion ? "NumaBalancing has 2" : "",
+                             t->promotion && t->demotion ? ", " : "",
+                             t->demotion ? "DemotionEnabled" : "", t->tier[0].id);
+
+                if (line)
+                        note(a, line);
+        }
+        for (size_t i = 0; i < t->n_nodes; i++) {
+                const struct node_reclaim *n = &t->node[i];
+                _cleanup_(freep) char *line = NULL;
+
+                if (!tiers_node_stuck(n))
+                        continue;
+                line = strf("kswapd of node %u has given up (node_unreclaimable of /proc/zoneinfo) "
+                            "with %" PRIu64 " pages free, below its low watermark of %" PRIu64
+                            ": the node's memory is neither reclaimed nor demoted in the "
+                            "background. Do not scan faster; free memory there, or add swap or a "
+                            "slower tier.",
+                            n->id, n->free_pages, n->low_pages);
+                if (line)
+                        note(a, line);
+        }
+}
+
 static void note_knobs(struct json_object *a, const struct status_input *in)
 {
         bool scan_absent = in->knobs->knob[KNOB_NUMA_SCAN_SIZE_MB].state == KNOB_UNSUPPORTED;
@@ -311,6 +363,7 @@ static struct json_object *build_notes(const struct status_input *in)
 
         note_machine(a, in);
         note_kernel(a, in);
+        note_tiers(a, in);
         note_knobs(a, in);
         return a;
 }
@@ -346,8 +399,8 @@ static struct json_object *build_units(const struct status_input *in)
 {
         struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 
-        add(o, "state", text(source_state_name(in->units ? in->units->state : SOURCE_ABSENT)));
-        add(o, "left_out", in->units ? count(in->units->n_left_out) : NULL);
+        add(o, "state", text(source_state_name(in->units->state)));
+        add(o, "left_out", count(in->units->n_left_out));
         add(o, "window_s", in->unit_metrics ? number(in->unit_metrics->interval_s) : NULL);
         for (size_t i = 0; in->unit_metrics && i < in->unit_metrics->n; i++)
                 json_object_array_add(list, build_unit(&in->unit_metrics->unit[i]));

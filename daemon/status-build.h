@@ -9,6 +9,7 @@
 #include "metrics.h"
 #include "status.h"
 #include "tasks.h"
+#include "tier.h"
 
 struct status_input {
         bool observe;
@@ -30,7 +31,8 @@ struct status_input {
         const struct judge *judge;
         const struct knobs *knobs;
         const double *source_interval_s;         /* SOURCE_COUNT */
-        const struct cgroup_units *units;        /* latest reading; NULL: not read */
+        const struct cgroup_units *units;        /* latest reading */
+        const struct tiers *tiers;               /* latest reading */
         const struct unit_metrics *unit_metrics; /* NULL: no two readings yet */
         const struct tasks *tasks;
         double cpu_s, cpu_percent;

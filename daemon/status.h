@@ -19,7 +19,8 @@
  *   "metrics": {NAME: {"value": x | null, "unit": "...", "validity": "...", "window_s": x,
  *                      "scope": "all causes"}},       scope only where it applies
  *   "nodes": [{"id": N, "cpus": N | null, "memory_total": bytes | null, "memory_free": ...,
- *              "distance": {"ID": N}, "promoted_per_s": METRIC, "demoted_per_s": METRIC,
+ *              "distance": {"ID": N}, "tier": N | null, "demotes_to": [ID],
+ *              "below_low_watermark": b | null, "kswapd_gave_up": b | null, "promoted_per_s": METRIC, "demoted_per_s": METRIC,
  *              "reclaimed_per_s": METRIC, "foreign_per_s": METRIC, "promoted_share": METRIC,
  *              "demoted_share": METRIC, "reclaimed_share": METRIC}],
  *   "units": {"state": "...", "left_out": N, "window_s": x,    of systemd, from cgroup v2
