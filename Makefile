@@ -17,7 +17,7 @@ run:
 	@scripts/run
 
 check:
-	@scripts/bootstrap run check lab
+	@scripts/bootstrap run check lab rpms
 	@scripts/check full
 
 check-fast:
