@@ -8,7 +8,7 @@ help:
 	@echo 'make check       build and run all tests (builds and boots a kernel: up to 50 minutes)'
 	@echo 'make check-fast  the tests without a kernel build (2 minutes)'
 	@echo 'make lab         kernel policy A/B in a guest, as tables'
-	@echo 'make rpms        packages and a dnf repository (FLAVOUR=guest: 20 minutes; server: 2 hours)'
+	@echo 'make rpms        packages and a dnf repository (builds a kernel; FLAVOUR=guest: a small one)'
 	@echo 'make clean       remove what the others built here'
 	@echo 'Each installs what it needs and lacks.'
 
