@@ -19,6 +19,7 @@ struct ctl {
         const char *root; /* "" for the live system */
         bool json;
         bool runtime;      /* set --runtime */
+        bool units;        /* status --units */
         const char *unit;  /* tasks --unit; NULL: not given */
         unsigned lines;    /* tasks -n */
         double interval_s; /* diff --interval-sec; 0: not given */

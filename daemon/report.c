@@ -26,6 +26,7 @@ struct report {
         struct json_object *status;
         unsigned width;
         double window_s; /* most metrics' values are over this time; NAN: unknown */
+        bool all_units;  /* idle ones too */
         bool bold;
 };
 
@@ -451,7 +452,7 @@ static void print_unit_list(const struct report *r, struct json_object *list)
                 struct json_object *unit = json_object_array_get_idx(list, i);
 
                 known += unit_is_known(unit);
-                if (shown == UNITS_MAX || !unit_is_busy(unit))
+                if (!r->all_units && (shown == UNITS_MAX || !unit_is_busy(unit)))
                         continue;
                 if (shown == 0)
                         (void)fprintf(r->f, "  %-*s %11s %6s %11s %6s %8s\n", UNIT_COLUMNS_NAME,
@@ -459,12 +460,12 @@ static void print_unit_list(const struct report *r, struct json_object *list)
                 print_unit(r, unit);
                 shown++;
         }
-        if (known > shown)
+        if (!r->all_units && known > shown)
                 (void)fprintf(r->f, "  %zu %s with fewer pages, or none\n", known - shown,
                               shown > 0    ? "more"
                               : known == 1 ? "unit"
                                            : "units");
-        if (known < n && known <= shown)
+        if (!r->all_units && known < n && known <= shown)
                 (void)fprintf(r->f, "  %zu of which these counters are not known\n", n - known);
 }
 
@@ -617,11 +618,12 @@ static void print_notes(const struct report *r)
                 paragraph(r, "  -", 4, json_object_get_string(json_object_array_get_idx(notes, i)));
 }
 
-void report_print(FILE *f, struct json_object *status, unsigned width)
+static struct report report_of(FILE *f, struct json_object *status, unsigned width)
 {
         struct json_object *tlb =
                 status_object(status_object(status, "metrics"), metric_table[METRIC_TLB].name);
-        struct report r = {
+
+        return (struct report){
                 .f = f,
                 .status = status,
                 .width = width < WIDTH_MIN   ? WIDTH_MIN
@@ -630,6 +632,31 @@ void report_print(FILE *f, struct json_object *status, unsigned width)
                 .window_s = status_number(tlb, "window_s"),
                 .bold = fileno(f) >= 0 && isatty(fileno(f)),
         };
+}
+
+void report_print_units(FILE *f, struct json_object *status, unsigned width)
+{
+        struct json_object *units = status_object(status, "units");
+        struct report r = report_of(f, status, width);
+        double left_out = status_number(units, "left_out");
+        double window_s = status_number(units, "window_s");
+        char duration[TEXT_NUMBER_MAX];
+
+        r.all_units = true;
+        print_header(&r);
+        if (!units)
+                (void)fputs("this tlbd does not know units\n", f);
+        print_units(&r);
+        if (left_out > 0)
+                (void)fprintf(f, "  \"other\" has %.0f smaller units too (MaxUnits)\n", left_out);
+        if (window_s > 0)
+                (void)fprintf(f, "  over %s; a dash: not counted by this kernel, or new\n",
+                              text_duration(duration, window_s));
+}
+
+void report_print(FILE *f, struct json_object *status, unsigned width)
+{
+        struct report r = report_of(f, status, width);
 
         print_header(&r);
         print_config_error(&r);

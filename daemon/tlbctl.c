@@ -34,6 +34,7 @@ static const char usage_text[] =
         "  diff DIR1 DIR2          the metrics between two such trees\n\n"
         "  --json                  status, tasks, get, read, diff: machine-readable output\n"
         "  --runtime               set: until the next boot only\n"
+        "  --units                 status: each unit of systemd, and nothing else\n"
         "  --unit NAME             tasks: of this unit only\n"
         "  -n N                    tasks: so many lines (20)\n"
         "  --interval-sec N        diff: seconds between the trees; top: between updates\n"
@@ -127,7 +128,9 @@ static int ctl_status(const struct ctl *c, int argc, char **argv)
         if (code != EXIT_FINE)
                 return code;
         if (c->json)
-                code = ctl_print_json(status);
+                code = ctl_print_json(c->units ? status_object(status, "units") : status);
+        else if (c->units)
+                report_print_units(stdout, status, terminal_width());
         else
                 report_print(stdout, status, terminal_width());
         if (code == EXIT_FINE && any_raised(status))
@@ -215,10 +218,11 @@ static int parse_interval(const char *text, double *ret)
 
 int main(int argc, char **argv)
 {
-        enum { JSON = 256, RUNTIME, UNIT, INTERVAL, ROOT, HELP, VERSION };
+        enum { JSON = 256, RUNTIME, UNITS, UNIT, INTERVAL, ROOT, HELP, VERSION };
         static const struct option option[] = {
                 {"json", no_argument, NULL, JSON},
                 {"runtime", no_argument, NULL, RUNTIME},
+                {"units", no_argument, NULL, UNITS},
                 {"unit", required_argument, NULL, UNIT},
                 {"interval-sec", required_argument, NULL, INTERVAL},
                 {"root", required_argument, NULL, ROOT},
@@ -236,6 +240,9 @@ int main(int argc, char **argv)
                         break;
                 case RUNTIME:
                         c.runtime = true;
+                        break;
+                case UNITS:
+                        c.units = true;
                         break;
                 case UNIT:
                         c.unit = optarg;
