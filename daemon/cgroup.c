@@ -64,7 +64,7 @@ static int add_unit(struct walk *w, int fd, const char *path)
         if (r == -ENOMEM)
                 return r;
         /* Gone, or without the memory controller. */
-        if (r < 0 || fstat(fd, &st) < 0 ||
+        if (r < 0 || !w->buffer.data || fstat(fd, &st) < 0 ||
             parse_u64(w->buffer.data, strcspn(w->buffer.data, "\n"), &u.current_bytes) < 0)
                 return 0;
         u.id = st.st_ino;

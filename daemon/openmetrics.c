@@ -254,17 +254,17 @@ static void node_sample(FILE *f, const char *name, const char *help, bool first,
 
 static void node_memory(FILE *f, const struct status_input *in)
 {
-        const struct nodes *nodes = &in->sample->nodes;
+        const struct nodes *all = &in->sample->nodes;
         const struct tiers *t = in->tiers;
 
-        for (size_t i = 0, n = 0; i < nodes->n; i++)
-                if (nodes->node[i].memory_known)
+        for (size_t i = 0, n = 0; i < all->n; i++)
+                if (all->node[i].memory_known)
                         node_sample(f, "node_memory_bytes", "Memory of this node.", n++ == 0,
-                                    nodes->node[i].id, nodes->node[i].total_bytes);
-        for (size_t i = 0, n = 0; i < nodes->n; i++)
-                if (nodes->node[i].memory_known)
+                                    all->node[i].id, all->node[i].total_bytes);
+        for (size_t i = 0, n = 0; i < all->n; i++)
+                if (all->node[i].memory_known)
                         node_sample(f, "node_memory_free_bytes", "Free memory of this node.",
-                                    n++ == 0, nodes->node[i].id, nodes->node[i].free_bytes);
+                                    n++ == 0, all->node[i].id, all->node[i].free_bytes);
         for (size_t i = 0; i < t->n_nodes; i++)
                 node_sample(f, "node_below_low_watermark",
                             "Whether this node has fewer free pages than its low watermark (1).",

@@ -256,7 +256,9 @@ static char first_byte(const char *root, const char *file, struct buffer *b)
 {
         _cleanup_(freep) char *path = path_join(root, file);
 
-        return path && buffer_read_path(b, path) == 0 ? b->data[0] : '\0';
+        if (!path || buffer_read_path(b, path) < 0)
+                return '\0';
+        return b->data[0];
 }
 
 int tiers_read(const char *root, struct tiers *ret)
