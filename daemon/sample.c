@@ -231,7 +231,7 @@ size_t sample_cpus(const struct sample *s)
 {
         if (s->read & 1u << SOURCE_INTERRUPTS && s->interrupts.n_cpus > 0)
                 return s->interrupts.n_cpus;
-        return s->read & 1u << SOURCE_STAT ? s->stat.n_cpus : 0;
+        return (s->read & (1u << SOURCE_STAT)) ? s->stat.n_cpus : 0;
 }
 
 static int copy_stat(struct procstat *to, const struct procstat *from)
@@ -277,7 +277,7 @@ int sample_copy(struct sample *to, const struct sample *from, unsigned mask)
         to->time_ns = from->time_ns;
         to->awake_ns = from->awake_ns;
         to->read = mask;
-        to->vmstat = mask & (1u << SOURCE_VMSTAT) ? from->vmstat : (struct vmstat){0};
+        to->vmstat = (mask & (1u << SOURCE_VMSTAT)) ? from->vmstat : (struct vmstat){0};
         to->pressure_memory = from->pressure_memory;
         to->pressure_cpu = from->pressure_cpu;
         to->pressure_irq = from->pressure_irq;
