@@ -164,12 +164,13 @@ bool tiers_node_stuck(const struct node_reclaim *n)
 /* Index of the node "Node N, zone NAME" speaks of, a new one if need be. */
 static int node_index(struct tiers *t, const char *line, size_t len, size_t *ret)
 {
-        size_t digits = strspn(line + strlen("Node "), "0123456789");
+        size_t at = strlen("Node "), digits = 0;
         struct node_reclaim *grown;
         uint64_t id;
 
-        if (strlen("Node ") + digits > len || parse_u64(line + strlen("Node "), digits, &id) < 0 ||
-            id > IDLIST_ID_MAX)
+        while (at + digits < len && line[at + digits] >= '0' && line[at + digits] <= '9')
+                digits++;
+        if (parse_u64(line + at, digits, &id) < 0 || id > IDLIST_ID_MAX)
                 return -EINVAL;
         for (size_t i = 0; i < t->n_nodes; i++)
                 if (t->node[i].id == id) {
@@ -219,7 +220,7 @@ int tiers_parse_zoneinfo(const char *data, size_t len, struct tiers *ret)
                 const char *newline = memchr(p, '\n', (size_t)(end - p));
                 size_t n = (size_t)((newline ? newline : end) - p), blanks = 0;
 
-                if (n > strlen("Node ") && strncmp(p, "Node ", strlen("Node ")) == 0)
+                if (newline && n > strlen("Node ") && strncmp(p, "Node ", strlen("Node ")) == 0)
                         r = node_index(ret, p, n, &node);
                 if (r == -ENOMEM)
                         return r;
