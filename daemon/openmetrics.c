@@ -188,6 +188,20 @@ static void conditions(FILE *f, const struct status_input *in)
                              in->judge->of[id].raised);
 }
 
+/* The counters of id that are there, added up; false: none is. */
+static bool sum_of(const struct vmstat *v, const enum vmstat_id *id, size_t n, uint64_t *ret)
+{
+        bool has = false;
+
+        *ret = 0;
+        for (size_t i = 0; i < n; i++)
+                if (vmstat_has(v, id[i])) {
+                        *ret += v->value[id[i]];
+                        has = true;
+                }
+        return has;
+}
+
 static void nodes(FILE *f, const struct status_input *in)
 {
         static const struct {
@@ -220,16 +234,10 @@ static void nodes(FILE *f, const struct status_input *in)
 
                 for (size_t i = 0; i < in->sample->nodes.n; i++) {
                         const struct node *node = &in->sample->nodes.node[i];
-                        uint64_t sum = 0;
-                        bool has = false;
+                        uint64_t sum;
                         char id[16];
 
-                        for (size_t c = 0; c < kind[k].n; c++)
-                                if (vmstat_has(&node->vmstat, kind[k].id[c])) {
-                                        sum += node->vmstat.value[kind[k].id[c]];
-                                        has = true;
-                                }
-                        if (!has)
+                        if (!sum_of(&node->vmstat, kind[k].id, kind[k].n, &sum))
                                 continue;
                         if (!named)
                                 family(f, kind[k].name, "counter", kind[k].help);
@@ -353,15 +361,9 @@ static void units(FILE *f, const struct status_input *in)
 
                 for (size_t i = 0; i < in->units->n; i++) {
                         const struct cgroup_unit *u = &in->units->unit[i];
-                        uint64_t sum = 0;
-                        bool has = false;
+                        uint64_t sum;
 
-                        for (size_t c = 0; c < kind[k].n; c++)
-                                if (vmstat_has(&u->stat, kind[k].id[c])) {
-                                        sum += u->stat.value[kind[k].id[c]];
-                                        has = true;
-                                }
-                        if (!has)
+                        if (!sum_of(&u->stat, kind[k].id, kind[k].n, &sum))
                                 continue;
                         if (!named)
                                 family(f, kind[k].name, "counter", kind[k].help);
