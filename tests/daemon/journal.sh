@@ -19,15 +19,18 @@ fi
 cat > "$tap_dir/journald.py" <<'PY'
 import json, os, signal, socket, struct, sys
 path, result = sys.argv[1:]
-entries = []
-def stop(*_):
-    json.dump(entries, open(result, 'w'))
-    sys.exit(0)
-signal.signal(signal.SIGTERM, stop)
+entries, stopping = [], []
+signal.signal(signal.SIGTERM, lambda *_: stopping.append(True))
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 s.bind(path)
+s.settimeout(0.2)
 while True:
-    data, fields = s.recv(1 << 20), {}
+    try:
+        data, fields = s.recv(1 << 20), {}
+    except TimeoutError:  # nothing is left to be read
+        if stopping:
+            break
+        continue
     while data:
         line, _, rest = data.partition(b'\n')
         if b'=' in line:
@@ -38,6 +41,7 @@ while True:
             name, value, data = line, rest[8:8 + n], rest[9 + n:]
         fields[name.decode()] = value.decode()
     entries.append(fields)
+json.dump(entries, open(result, 'w'))
 PY
 
 cat > "$tap_dir/inner.sh" <<'SH'
