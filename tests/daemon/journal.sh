@@ -27,7 +27,7 @@ s.settimeout(0.2)
 while True:
     try:
         data, fields = s.recv(1 << 20), {}
-    except TimeoutError:  # nothing is left to be read
+    except socket.timeout:  # nothing is left to be read
         if stopping:
             break
         continue
